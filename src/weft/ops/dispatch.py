@@ -121,6 +121,10 @@ Relation = list[Tensor | None]
 """What kernels need of a `Sparse`: twice pointer, index, position, scale, schedule; by target, then by source."""
 
 
+SCALE_TARGET, SCALE_SOURCE = 3, 8
+"""Where the factors of the weights stand in a `Relation`."""
+
+
 def relation(over: Sparse, both_ways: bool) -> Relation:
     """The tensors of a structure for an operator; by source only where gradients will ask for it."""
     back: Relation = _side(over.columns, over.scale_source) if both_ways else [None, None, None, over.scale_source, None]

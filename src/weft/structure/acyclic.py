@@ -10,6 +10,7 @@ from torch import Tensor
 
 from weft.errors import OrderError, StructureError
 from weft.structure.base import Ordered, as_index, freeze
+from weft.structure.compress import Rows
 from weft.structure.sparse import Sparse
 from weft.types import Index, IndexLike
 
@@ -32,6 +33,11 @@ class Acyclic(Ordered):
 
     def order(self) -> Iterator[Index]:
         return iter(self.levels)
+
+    @cached_property
+    def steps(self) -> tuple[tuple[Tensor, Sparse], ...]:
+        """Each level, and the edges that reach it from all nodes: level i of n nodes as n → len(level)."""
+        return tuple((level, _reaching(self.over, level)) for level in self.levels)
 
     def to_sparse(self) -> Sparse:
         return self.over
@@ -71,6 +77,11 @@ class Tree(Ordered):
     def order(self) -> Iterator[Index]:
         return self._acyclic.order()
 
+    @property
+    def steps(self) -> tuple[tuple[Tensor, Sparse], ...]:
+        """As `Acyclic.steps`."""
+        return self._acyclic.steps
+
     def to_sparse(self) -> Sparse:
         return self._acyclic.over
 
@@ -79,6 +90,13 @@ class Tree(Ordered):
 
     def __repr__(self) -> str:
         return f"Tree({self.num_targets} nodes, {len(self._acyclic.levels)} levels)"
+
+
+def _reaching(over: Sparse, level: Tensor) -> Sparse:
+    edge = places(over.rows.pointer, level)
+    pointer = torch.zeros(len(level) + 1, dtype=torch.int64, device=level.device)
+    torch.cumsum(over.rows.degree[level], 0, out=pointer[1:])
+    return Sparse(num_targets=len(level), num_sources=over.num_sources, rows=Rows(pointer, over.rows.index[edge], None))
 
 
 def sort_levels(over: Sparse) -> tuple[Tensor, ...]:

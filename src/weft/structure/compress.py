@@ -42,6 +42,11 @@ class Rows:
         return self.pointer[1:] - self.pointer[:-1]
 
     @cached_property
+    def share(self) -> Tensor:
+        """One over the degree (over 1 where there is none), float64: a sum times this is a mean."""
+        return 1 / self.degree.clamp(min=1).double()
+
+    @cached_property
     def row(self) -> Tensor:
         """The row of each edge, as wide as `index`."""
         numbers = torch.arange(self.num_rows, device=self.index.device, dtype=self.index.dtype)

@@ -12,7 +12,8 @@ from weft.ops.aggregate.extreme import extreme_rows
 from weft.ops.aggregate.operator import sum_rows
 from weft.ops.aggregate.regular import aggregate_regular
 from weft.ops.aggregate.spread import spread_rows
-from weft.ops.dispatch import check_tensor, choose, relation
+from weft.ops.buffers import accumulator
+from weft.ops.dispatch import SCALE_TARGET, check_tensor, choose, relation
 from weft.structure import Regular, Sparse, Structure
 from weft.types import How
 
@@ -49,8 +50,8 @@ def aggregate(x: Tensor, over: Structure, *, how: How = "sum", weight: Tensor | 
         check_tensor(weight, "aggregate", "weight", over.device)
         if weight.ndim < 1 or weight.shape[0] != over.num_edges or weight.shape[1:] != x.shape[1 : weight.ndim]:
             raise ShapeError(
-                f"aggregate: {over.num_edges} edges and x of shape {tuple(x.shape)} need weight of shape "
-                f"({over.num_edges},) or ({over.num_edges}, {', '.join(map(str, x.shape[1:]))}), but it has {tuple(weight.shape)}."
+                f"aggregate: {over.num_edges} edges and x of shape {tuple(x.shape)} need weight of shape ({over.num_edges},) "
+                f"or {(over.num_edges, *x.shape[1:])}, or that with its last axes left out, but it has {tuple(weight.shape)}."
             )
     return combine(x, over, how, weight, f"aggregate[{how}]")
 
@@ -60,8 +61,7 @@ def combine(x: Tensor, over: Sparse, how: How, weight: Tensor | None, verb: str)
     if choose(verb, x, over) == "reference":
         return reference.aggregate(x, over, how, weight)
     if how in ("sum", "mean"):
-        total = weighted_sum(x, over, weight)
-        return total if how == "sum" else total / over.rows.degree.clamp(min=1).to(x.dtype).reshape(-1, *[1] * (x.ndim - 1))
+        return weighted_sum(x, over, weight, over.rows.share if how == "mean" else None)
     whole = reference.edge_weight(over)
     if weight is not None or whole is not None:
         return combine(messages(x, over, weight, whole), over.incidence, how, None, verb)
@@ -76,8 +76,8 @@ def combine(x: Tensor, over: Sparse, how: How, weight: Tensor | None, verb: str)
     return result.reshape(over.num_targets, *x.shape[1:])
 
 
-def weighted_sum(x: Tensor, over: Sparse, weight: Tensor | None) -> Tensor:
-    """The sum over listed edges, with the weights of the structure and those given."""
+def weighted_sum(x: Tensor, over: Sparse, weight: Tensor | None, share: Tensor | None = None) -> Tensor:
+    """The sum over listed edges, with the weights of the structure and those given, times a share per target."""
     if weight is not None and over.edge is not None:
         weight = in_order(weight, over)
     if over.weight is not None:
@@ -87,7 +87,11 @@ def weighted_sum(x: Tensor, over: Sparse, weight: Tensor | None) -> Tensor:
     learns = torch.is_grad_enabled() and (x.requires_grad or (weight is not None and weight.requires_grad))
     split = x.reshape(x.shape[0], heads, prod(x.shape[1:]) // max(heads, 1)).contiguous()
     flat = None if weight is None else weight.reshape(weight.shape[0], heads).contiguous()
-    return sum_rows(split, flat, relation(over, learns)).reshape(over.num_targets, *x.shape[1:])
+    tensors = relation(over, learns)
+    if share is not None:
+        own = over.scale_target
+        tensors[SCALE_TARGET] = (share if own is None else share * own).to(accumulator(x.dtype))
+    return sum_rows(split, flat, tensors).reshape(over.num_targets, *x.shape[1:])
 
 
 def in_order(values: Tensor, over: Sparse) -> Tensor:

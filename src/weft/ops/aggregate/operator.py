@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from weft.ops.buffers import accumulator, computable, empty, exact, flat
-from weft.ops.dispatch import Relation, transpose
+from weft.ops.dispatch import SCALE_SOURCE, Relation, transpose
 from weft.ops.parallel import for_rows
 
 
@@ -31,7 +31,7 @@ def sum_rows(x: Tensor, weight: Tensor | None, over: list[Tensor | None]) -> Ten
         *map(flat, (pointer, index, None if weight is None else position, x)),
         heads,
         dim,
-        *map(flat, (None if weight is None else exact(weight), scale, over[8], out)),
+        *map(flat, (None if weight is None else exact(weight), scale, over[SCALE_SOURCE], out)),
     )
     return out.to(dtype)
 
@@ -61,7 +61,7 @@ def dot_edges(a: Tensor, b: Tensor, over: list[Tensor | None]) -> Tensor:
         *map(flat, (pointer, index, position, a, b)),
         heads,
         dim,
-        *map(flat, (scale, over[8], out)),
+        *map(flat, (scale, over[SCALE_SOURCE], out)),
     )
     return out.to(dtype)
 

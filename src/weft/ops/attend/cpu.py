@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
 from weft.ops.random import BITS, GOLDEN, MIX_1, MIX_2
 from weft.ops.simd import (
@@ -60,48 +61,59 @@ def ask(x, at, width):
         prefetch(x, at + line)
 
 
-@cache
-def score_block(kind: int, lanes: int, whole: bool) -> Any:
+def score_block(
+    kind, lanes, whole, row, head, begin, end, index, q, k, heads, dim, vector, bias, edge_k, scale, slope, energy
+):  # fmt: skip
     """Scores of up to BLOCK edges of one target and head, into `energy`.
 
-    `whole`: dim is exactly `lanes`, so that the query stays in registers and nothing is masked.
+    `whole`: dim is exactly `lanes`, so that the query stays in registers and nothing is masked. The first three
+    must be constants of the kernel; each choice of them is a function of its own.
     """
+    raise NotImplementedError("for compiled code only")
 
-    @njit(**INLINE)
-    def scores(row, head, begin, end, index, q, k, heads, dim, vector, bias, edge_k, scale, slope, energy):
+
+@overload(score_block, prefer_literal=True, jit_options=INLINE)
+def _score_block(
+    kind, lanes, whole, row, head, begin, end, index, q, k, heads, dim, vector, bias, edge_k, scale, slope, energy
+):  # fmt: skip
+    KIND, LANES, WHOLE = kind.literal_value, lanes.literal_value, whole.literal_value
+
+    def scores(
+        kind, lanes, whole, row, head, begin, end, index, q, k, heads, dim, vector, bias, edge_k, scale, slope, energy
+    ):  # fmt: skip
         at_q = (row * heads + head) * dim
-        if kind == ADDITIVE:
+        if KIND == ADDITIVE:
             own = q[at_q]
             for edge in range(begin, end):
                 sum_ = own + k[np.int64(index[edge]) * heads + head]
                 if edge_k is not None:
                     sum_ += edge_k[edge * heads + head]
                 energy[edge - begin] = sum_ if sum_ > 0 else sum_ * slope
-        elif whole:
-            mine = load(q, at_q, lanes)
+        elif WHOLE:
+            mine = load(q, at_q, LANES)
             for edge in range(begin, end):
-                other = load(k, (np.int64(index[edge]) * heads + head) * dim, lanes)
+                other = load(k, (np.int64(index[edge]) * heads + head) * dim, LANES)
                 if edge_k is not None:
-                    other = add(other, load(edge_k, (edge * heads + head) * dim, lanes))
-                if kind == ACTIVATED:
+                    other = add(other, load(edge_k, (edge * heads + head) * dim, LANES))
+                if KIND == ACTIVATED:
                     other = add(mine, other)
                     other = select(positive(other), other, mul(other, splat(other, slope)))
-                    energy[edge - begin] = total(mul(other, load(vector, head * dim, lanes)))
+                    energy[edge - begin] = total(mul(other, load(vector, head * dim, LANES)))
                 else:
                     energy[edge - begin] = total(mul(mine, other)) * scale
         else:
             for edge in range(begin, end):
-                products = zeros(q, lanes)
-                for column in range(0, dim, lanes):
+                products = zeros(q, LANES)
+                for column in range(0, dim, LANES):
                     left = dim - column
-                    mine = load_part(q, at_q + column, lanes, left)
-                    other = load_part(k, (np.int64(index[edge]) * heads + head) * dim + column, lanes, left)
+                    mine = load_part(q, at_q + column, LANES, left)
+                    other = load_part(k, (np.int64(index[edge]) * heads + head) * dim + column, LANES, left)
                     if edge_k is not None:
-                        other = add(other, load_part(edge_k, (edge * heads + head) * dim + column, lanes, left))
-                    if kind == ACTIVATED:
+                        other = add(other, load_part(edge_k, (edge * heads + head) * dim + column, LANES, left))
+                    if KIND == ACTIVATED:
                         other = add(mine, other)
                         other = select(positive(other), other, mul(other, splat(other, slope)))
-                        mine = load_part(vector, head * dim + column, lanes, left)
+                        mine = load_part(vector, head * dim + column, LANES, left)
                     products = fma(mine, other, products)
                 energy[edge - begin] = total(products) * scale
         if bias is not None:
@@ -114,7 +126,6 @@ def score_block(kind: int, lanes: int, whole: bool) -> Any:
 @cache
 def attend_rows(kind: int, lanes: int, whole: bool, wide_lanes: int, wide_whole: bool) -> Any:
     """The forward kernel for widths of `lanes` (keys) and `wide_lanes` (values) at a time."""
-    scores = score_block(kind, lanes, whole)
 
     @njit(**KERNEL)
     def forward(
@@ -137,7 +148,10 @@ def attend_rows(kind: int, lanes: int, whole: bool, wide_lanes: int, wide_whole:
                     ask(k, later * heads * dim, heads * dim)
                     ask(v, later * heads * wide, heads * wide)
                 for head in range(heads):
-                    scores(row, head, begin, end, index, q, k, heads, dim, vector, bias, edge_k, scale, slope, energy)
+                    score_block(
+                        kind, lanes, whole, row, head, begin, end, index, q, k, heads, dim, vector, bias, edge_k, scale, slope,
+                        energy,
+                    )  # fmt: skip
                     energy[count : (count + 15) // 16 * 16] = -np.inf
                     peaks = load(energy, 0, 16)
                     for place in range(16, count, 16):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
 from weft.ops.attend.cpu import ACTIVATED, ADDITIVE, AHEAD, BLOCK, DOT, ask, keeps, score_block
 from weft.ops.simd import (
@@ -32,29 +33,33 @@ from weft.ops.simd import (
 )
 
 
-@cache
-def _match_block(lanes: int, whole: bool) -> Any:
-    """⟨grad of the target, value⟩ for up to BLOCK edges of one head, into `reward`."""
+def match_block(lanes, whole, row, head, begin, end, index, grad, v, edge_v, heads, wide, reward):
+    """⟨grad of the target, value⟩ for up to BLOCK edges of one head, into `reward`; the first two are constants."""
+    raise NotImplementedError("for compiled code only")
 
-    @njit(**INLINE)
-    def match(row, head, begin, end, index, grad, v, edge_v, heads, wide, reward):
+
+@overload(match_block, prefer_literal=True, jit_options=INLINE)
+def _match_block(lanes, whole, row, head, begin, end, index, grad, v, edge_v, heads, wide, reward):
+    LANES, WHOLE = lanes.literal_value, whole.literal_value
+
+    def match(lanes, whole, row, head, begin, end, index, grad, v, edge_v, heads, wide, reward):
         at = (row * heads + head) * wide
-        if whole:
-            mine = load(grad, at, lanes)
+        if WHOLE:
+            mine = load(grad, at, LANES)
             for edge in range(begin, end):
-                value = load(v, (np.int64(index[edge]) * heads + head) * wide, lanes)
+                value = load(v, (np.int64(index[edge]) * heads + head) * wide, LANES)
                 if edge_v is not None:
-                    value = add(value, load(edge_v, (edge * heads + head) * wide, lanes))
+                    value = add(value, load(edge_v, (edge * heads + head) * wide, LANES))
                 reward[edge - begin] = total(mul(mine, value))
         else:
             for edge in range(begin, end):
-                products = zeros(grad, lanes)
-                for column in range(0, wide, lanes):
+                products = zeros(grad, LANES)
+                for column in range(0, wide, LANES):
                     left = wide - column
-                    value = load_part(v, (np.int64(index[edge]) * heads + head) * wide + column, lanes, left)
+                    value = load_part(v, (np.int64(index[edge]) * heads + head) * wide + column, LANES, left)
                     if edge_v is not None:
-                        value = add(value, load_part(edge_v, (edge * heads + head) * wide + column, lanes, left))
-                    products = fma(load_part(grad, at + column, lanes, left), value, products)
+                        value = add(value, load_part(edge_v, (edge * heads + head) * wide + column, LANES, left))
+                    products = fma(load_part(grad, at + column, LANES, left), value, products)
                 reward[edge - begin] = total(products)
 
     return match
@@ -63,8 +68,6 @@ def _match_block(lanes: int, whole: bool) -> Any:
 @cache
 def backward_rows(kind: int, lanes: int, whole: bool, wide_lanes: int, wide_whole: bool) -> Any:
     """Gradients of queries, biases and edge features; `left_over` (edges, heads, 2) for `backward_columns`."""
-    scores = score_block(kind, lanes, whole)
-    match = _match_block(wide_lanes, wide_whole)
 
     @njit(**KERNEL)
     def backward(
@@ -93,8 +96,11 @@ def backward_rows(kind: int, lanes: int, whole: bool, wide_lanes: int, wide_whol
                         mine = load_part(grad, own * wide + column, 16, left)
                         balance = fma(mine, load_part(out, own * wide + column, 16, left), balance)
                     delta = total(balance)
-                    scores(row, head, begin, end, index, q, k, heads, dim, vector, bias, edge_k, scale, slope, energy)
-                    match(row, head, begin, end, index, grad, v, edge_v, heads, wide, reward)
+                    score_block(
+                        kind, lanes, whole, row, head, begin, end, index, q, k, heads, dim, vector, bias, edge_k, scale, slope,
+                        energy,
+                    )  # fmt: skip
+                    match_block(wide_lanes, wide_whole, row, head, begin, end, index, grad, v, edge_v, heads, wide, reward)
                     base = lse[own]
                     alive = base > -np.inf
                     for place in range(0, count, 16):

@@ -1,0 +1,1 @@
+"""Time and memory of weft beside its peers; see `registry.py` for what is measured."""

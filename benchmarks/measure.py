@@ -1,0 +1,114 @@
+"""How time and memory are taken: interleaved, after a correctness gate, with spread."""
+
+import random
+import resource
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+Run = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of every repeat, and the most memory one run added, in bytes."""
+
+    milliseconds: list[float]
+    peak_bytes: int
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.milliseconds)
+
+
+def interleave(runs: Mapping[str, Run], device: str, seconds: float = 40.0, most: int = 20) -> dict[str, Timing]:
+    """Every contender in turn, forwards and backwards (ABBA), 4 to `most` times within about `seconds`."""
+    once = {}
+    for name, run in runs.items():  # twice: the first compiles and warms up
+        run()
+        once[name] = clock(run, device)
+    repeats = max(4, min(most, int(seconds / max(sum(once.values()) / 1e3, 1e-9))))
+    taken: dict[str, list[float]] = {name: [] for name in runs}
+    order = list(runs)
+    for turn in range(repeats):
+        for name in order if turn % 2 == 0 else order[::-1]:
+            taken[name].append(clock(runs[name], device))
+    return {name: Timing(taken[name], peak_memory(run, device)) for name, run in runs.items()}
+
+
+def clock(run: Run, device: str) -> float:
+    """Milliseconds of one run; short ones are repeated until they can be told apart."""
+    if device == "cuda":
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        run()
+        end.record()
+        torch.cuda.synchronize()
+        return begin.elapsed_time(end)
+    start = time.perf_counter()
+    run()
+    taken = time.perf_counter() - start
+    if taken > 0.05:
+        return taken * 1e3
+    times = max(1, int(0.05 / max(taken, 1e-6)))
+    start = time.perf_counter()
+    for _ in range(times):
+        run()
+    return (time.perf_counter() - start) / times * 1e3
+
+
+def peak_memory(run: Run, device: str) -> int:
+    """The most memory that one run added to what was there before."""
+    if device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        run()
+        torch.cuda.synchronize()
+        return torch.cuda.max_memory_allocated() - before
+    reset = Path("/proc/self/clear_refs")
+    reset.write_text("5")  # forget the earlier peak
+    before = _status("VmRSS")
+    run()
+    return max(0, _status("VmHWM") - before)
+
+
+def _status(field: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def error(found: Tensor, reference: Tensor) -> float:
+    """‖found - reference‖ / ‖reference‖ in float64; infinite where anything is NaN."""
+    found, reference = found.double().cpu(), reference.double().cpu()
+    distance = (found - reference).norm() / reference.norm().clamp(min=1e-30)
+    return float("inf") if bool(distance.isnan()) else float(distance)
+
+
+def ratio_interval(ours: list[float], theirs: list[float], draws: int = 2000) -> tuple[float, float]:
+    """A 95 % bootstrap interval of the ratio of the medians (theirs over ours)."""
+    dice = random.Random(0)
+    ratios = sorted(
+        statistics.median(dice.choices(theirs, k=len(theirs))) / statistics.median(dice.choices(ours, k=len(ours)))
+        for _ in range(draws)
+    )
+    return ratios[int(0.025 * draws)], ratios[int(0.975 * draws)]
+
+
+def row_gather_bandwidth(width: int = 128, rows: int = 1 << 20, count: int = 1 << 21) -> float:
+    """Bytes per second at which random rows of float32 can be read by a sum: the honest limit of a CPU."""
+    from weft.ops import aggregate
+    from weft.structure import Sparse
+
+    generator = torch.Generator().manual_seed(0)
+    source = torch.randint(rows, (count,), generator=generator)
+    over = Sparse.from_edges(source, torch.arange(count) // 1024, count // 1024, rows)
+    x = torch.randn(rows, width)
+    return count * width * 4 / (min(clock(lambda: aggregate(x, over), "cpu") for _ in range(5)) / 1e3)

@@ -1,0 +1,1 @@
+"""Recurrences: they ask a structure for its order."""

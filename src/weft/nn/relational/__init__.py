@@ -1,0 +1,1 @@
+"""Layers that combine neighbours: they ask a structure for its edges."""
