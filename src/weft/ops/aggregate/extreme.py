@@ -26,6 +26,13 @@ def extreme_rows(x: Tensor, over: list[Tensor | None], largest: bool) -> tuple[T
     return out.to(dtype), winner
 
 
+@extreme_rows.register_kernel("cuda")
+def _(x, over, largest):
+    from weft.ops.aggregate import gpu
+
+    return gpu.extreme_rows(x, over, largest)
+
+
 @extreme_rows.register_fake
 def _(x: Tensor, over: Relation, largest: bool) -> tuple[Tensor, Tensor]:
     pointer = over[0]
@@ -47,6 +54,13 @@ def won_rows(grad: Tensor, winner: Tensor, over: list[Tensor | None]) -> Tensor:
     arrays = map(flat, (pointer, index, position, grad, winner))
     for_rows(cpu.won_rows, cuts.tolist(), work, *arrays, grad.shape[1], flat(out))
     return out.to(dtype)
+
+
+@won_rows.register_kernel("cuda")
+def _(grad, winner, over):
+    from weft.ops.aggregate import gpu
+
+    return gpu.won_rows(grad, winner, over)
 
 
 @won_rows.register_fake

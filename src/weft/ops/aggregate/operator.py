@@ -36,6 +36,13 @@ def sum_rows(x: Tensor, weight: Tensor | None, over: list[Tensor | None]) -> Ten
     return out.to(dtype)
 
 
+@sum_rows.register_kernel("cuda")
+def _(x, weight, over):
+    from weft.ops.aggregate import gpu
+
+    return gpu.sum_rows(x, weight, over)
+
+
 @sum_rows.register_fake
 def _(x: Tensor, weight: Tensor | None, over: Relation) -> Tensor:
     pointer = over[0]
@@ -64,6 +71,13 @@ def dot_edges(a: Tensor, b: Tensor, over: list[Tensor | None]) -> Tensor:
         *map(flat, (scale, over[SCALE_SOURCE], out)),
     )
     return out.to(dtype)
+
+
+@dot_edges.register_kernel("cuda")
+def _(a, b, over):
+    from weft.ops.aggregate import gpu
+
+    return gpu.dot_edges(a, b, over)
 
 
 @dot_edges.register_fake

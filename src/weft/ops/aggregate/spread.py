@@ -26,6 +26,13 @@ def spread_rows(x: Tensor, over: list[Tensor | None]) -> tuple[Tensor, Tensor]:
     return variance, mean
 
 
+@spread_rows.register_kernel("cuda")
+def _(x, over):
+    from weft.ops.aggregate import gpu
+
+    return gpu.spread_rows(x, over)
+
+
 @spread_rows.register_fake
 def _(x: Tensor, over: Relation) -> tuple[Tensor, Tensor]:
     pointer = over[0]
@@ -47,6 +54,13 @@ def unspread_rows(x: Tensor, mean: Tensor, grad: Tensor, over: list[Tensor | Non
     arrays = map(flat, (pointer, index, wide, mean, grad))
     for_rows(cpu.unspread_rows, cuts.tolist(), work, *arrays, x.shape[1], flat(out))
     return out.to(x.dtype)
+
+
+@unspread_rows.register_kernel("cuda")
+def _(x, mean, grad, over):
+    from weft.ops.aggregate import gpu
+
+    return gpu.unspread_rows(x, mean, grad, over)
 
 
 @unspread_rows.register_fake

@@ -70,6 +70,13 @@ def attend_rows(
     return out, lse
 
 
+@attend_rows.register_kernel("cuda")
+def _(*inputs: Any) -> tuple[Tensor, Tensor]:
+    from weft.ops.attend import gpu
+
+    return gpu.attend_rows(*inputs)
+
+
 @attend_rows.register_fake
 def _(q, k, v, vector, bias, edge_k, edge_v, seed, over, kind, scale, slope, dropout):  # type: ignore[no-untyped-def]
     targets = over[0].shape[0] - 1
@@ -144,9 +151,9 @@ def attend_backward(
     none = q.new_empty(0)
     return [
         q_grad.to(q.dtype) if needs[0] else none,
-        k_grad.to(k.dtype) if needs[1] else none,
+        k_grad.to(k.dtype) if needs[1] else none.clone(),
         v_grad.to(v.dtype) if needs[2] else none.clone(),
-        vector_grad.sum(0).to(vector.dtype) if vector is not None and vector_grad is not None else none.clone(),
+        vector_grad.sum(0).to(vector.dtype) if vector is not None and vector_grad is not None and needs[3] else none.clone(),
         bias_grad.to(bias.dtype) if bias is not None and bias_grad is not None else none.clone(),
         edge_k_grad.to(edge_k.dtype) if edge_k is not None and edge_k_grad is not None else none.clone(),
         edge_v_grad.to(edge_v.dtype) if edge_v is not None and edge_v_grad is not None else none.clone(),
@@ -199,6 +206,13 @@ class _Call:
         ]
 
 
+@attend_backward.register_kernel("cuda")
+def _(*inputs: Any) -> list[Tensor]:
+    from weft.ops.attend import gpu_backward
+
+    return gpu_backward.attend_backward(*inputs)
+
+
 @attend_backward.register_fake
 def _(q, k, v, vector, bias, edge_k, edge_v, seed, over, kind, scale, slope, dropout, out, lse, grad, needs):  # type: ignore[no-untyped-def]
     inputs = (q, k, v, vector, bias, edge_k, edge_v)
@@ -226,7 +240,8 @@ def _backward(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
 def _through_reference(
     tensors: list[Tensor | None], over: Relation, settings: tuple[int, float, float, float], grad: Tensor, needs: list[bool]
 ) -> list[Tensor | None]:
-    """The same gradients by plain torch, differentiable once more."""
+    """The same gradients by plain torch, differentiable once more; one tensor in two places is told apart."""
+    tensors = [tensor if tensor is None else tensor.view_as(tensor) for tensor in tensors]
     q, k, v, vector, bias, edge_k, edge_v, seed = tensors
     kind, scale, slope, dropout = settings
     assert q is not None and k is not None and v is not None and over[0] is not None and over[1] is not None

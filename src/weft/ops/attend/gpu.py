@@ -1,0 +1,184 @@
+"""Attention over listed edges on a GPU: scores, softmax and sum row by row; nothing of edges × dim is stored.
+
+One program takes all heads of a row (or of a chunk of a heavy row), EDGES sources at a time, and keeps a running
+softmax per head. A chunk leaves what a row would, its own result and the logarithm of its mass, and a second
+kernel weighs the chunks of a row by those. Where the score is additive, dim is 1 and the vector is one.
+
+Bytes per edge, with s bytes per number: 4 + heads · (dim + wide) · s, that is 1,028 for 4 heads of 32 in float32;
+heads · s more with `bias`, as much again as k or v with `edge_k` or `edge_v`. Dropout costs none.
+"""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from weft.ops import random
+from weft.ops.buffers import accumulator
+from weft.ops.dispatch import Relation
+from weft.ops.gpu import PARTS, chunks, features, gather, launch, span, sums_of, tile, workspace
+from weft.structure.compress import HEAVY
+
+DOT, ADDITIVE, ACTIVATED = tl.constexpr(0), 1, 2
+GOLDEN, MIX_1, MIX_2 = tl.constexpr(random.GOLDEN), tl.constexpr(random.MIX_1), tl.constexpr(random.MIX_2)
+REST = tl.constexpr(64 - random.BITS)
+
+
+def attend_rows(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    vector: Tensor | None,
+    bias: Tensor | None,
+    edge_k: Tensor | None,
+    edge_v: Tensor | None,
+    seed: Tensor | None,
+    over: Relation,
+    kind: int,
+    scale: float,
+    slope: float,
+    dropout: float,
+    heavy: int = HEAVY,
+) -> tuple[Tensor, Tensor]:
+    """The attended values (targets, heads, wide), and the logarithm of each softmax's mass (targets, heads)."""
+    pointer, index, _, _, table = over[:5]
+    _, heads, wide = v.shape
+    out = torch.empty(len(pointer) - 1, heads, wide, dtype=accumulator(v.dtype), device=v.device)
+    lse = torch.empty(len(out), heads, dtype=out.dtype, device=v.device)
+    meta = constants(kind, q, v, heavy, widest=256, held=1024)
+    groups = triton.cdiv(heads, meta["H"])
+    tensors = index, *map(plain, (q, k, v, vector, bias, edge_k, edge_v, seed)), *numbers(scale, slope, dropout)
+    launch(_attend_rows, (len(out), groups), pointer, None, out, lse, *tensors, **meta)
+    if len(table):
+        parts, masses = workspace(table, out), workspace(table, lse)
+        launch(_attend_rows, (len(table), groups), pointer, table, parts, masses, *tensors, **meta)
+        sizes = {name: meta[name] for name in ("HEADS", "WIDE", "ACC", "H", "W", "num_warps")}
+        launch(_merge_attended, (len(table), groups), table, parts, masses, out, lse, PARTS=PARTS, **sizes)
+    return out, lse
+
+
+def constants(kind: int, q: Tensor, v: Tensor, heavy: int, widest: int, held: int) -> dict[str, Any]:
+    """What the kernels of one call are compiled for."""
+    heads, wide = v.shape[1:]
+    dim = 1 if kind == ADDITIVE else q.shape[2]
+    sizes = tile(heads, dim, wide, widest=widest, held=held)
+    sizes["W"], sizes["D"] = (triton.next_power_of_2(max(size, 1)) for size in (wide, dim))
+    return {"KIND": kind, "HEADS": heads, "DIM": dim, "WIDE": wide, "HEAVY": heavy, "ACC": sums_of(v.dtype), **sizes}
+
+
+def numbers(scale: float, slope: float, dropout: float) -> tuple[float, float, float, int]:
+    """What the kernels of one call are told: scale, slope, the gain of what dropout keeps, and its threshold."""
+    return scale, slope, 1 / (1 - dropout), random.threshold(dropout)
+
+
+def plain(x: Tensor | None) -> Tensor | None:
+    return None if x is None else x.contiguous()
+
+
+@triton.jit(do_not_specialize=["limit"])
+def _attend_rows(
+    pointer, table, out, lse, index, q, k, v, vector, bias, edge_k, edge_v, seed, scale, slope, gain, limit,
+    KIND: tl.constexpr, HEADS: tl.constexpr, DIM: tl.constexpr, WIDE: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
+    H: tl.constexpr, D: tl.constexpr, W: tl.constexpr, EDGES: tl.constexpr,
+):  # fmt: skip
+    number = tl.program_id(0).to(tl.int64)
+    row, begin, count = span(number, pointer, table, HEAVY)
+    if count < 0:
+        return
+    head = tl.program_id(1) * H + tl.arange(0, H)
+    column, wide = tl.arange(0, D), tl.arange(0, W)
+    query = features(q, row, head, column, HEADS, DIM, ACC)[None, :, :]
+    direction = None if vector is None else features(vector, 0, head, column, HEADS, DIM, ACC)[None, :, :]
+    highest, mass, sums = tl.full([H], float("-inf"), ACC), tl.zeros([H], ACC), tl.zeros([H, W], ACC)
+    for start in range(0, count, EDGES):
+        place = start + tl.arange(0, EDGES)
+        alive = place < count
+        edge = begin + place
+        source = tl.load(index + edge, alive, 0).to(tl.int64)
+        key = gather(k, source, alive, head, column, HEADS, DIM, ACC)
+        if edge_k is not None:
+            key += gather(edge_k, edge, alive, head, column, HEADS, DIM, ACC)
+        energy = score(query, key, direction, bias, edge, alive, head, scale, slope, KIND, HEADS, ACC)
+        value = gather(v, source, alive, head, wide, HEADS, WIDE, ACC)
+        if edge_v is not None:
+            value += gather(edge_v, edge, alive, head, wide, HEADS, WIDE, ACC)
+        kept = None if seed is None else keeps(seed, edge, head, gain, limit, HEADS, ACC)
+        highest, mass, sums = absorb(highest, mass, sums, energy, kept, value)
+    settle(out, lse, number, head, wide, highest, mass, sums, HEADS, WIDE)
+
+
+@triton.jit
+def _merge_attended(
+    table, parts, masses, out, lse,
+    HEADS: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr, H: tl.constexpr, W: tl.constexpr, PARTS: tl.constexpr,
+):  # fmt: skip
+    row, first, count = chunks(table)
+    if count == 0:
+        return
+    head = tl.program_id(1) * H + tl.arange(0, H)
+    wide = tl.arange(0, W)
+    highest, mass, sums = tl.full([H], float("-inf"), ACC), tl.zeros([H], ACC), tl.zeros([H, W], ACC)
+    for start in range(0, count, PARTS):
+        part = start + tl.arange(0, PARTS)
+        alive = part < count
+        energy = per_edge(masses, first + part, alive, head, float("-inf"), HEADS, ACC)
+        value = gather(parts, first + part, alive, head, wide, HEADS, WIDE, ACC)
+        highest, mass, sums = absorb(highest, mass, sums, energy, None, value)
+    settle(out, lse, row, head, wide, highest, mass, sums, HEADS, WIDE)
+
+
+@triton.jit
+def score(
+    query, key, direction, bias, edge, alive, head, scale, slope, KIND: tl.constexpr, HEADS: tl.constexpr, ACC: tl.constexpr
+):
+    """How well queries and keys match (EDGES, H); -inf where not `alive`."""
+    if KIND == DOT:
+        energy = tl.sum(query * key, 2) * scale
+    else:
+        both = query + key
+        both = tl.where(both > 0, both, both * slope)
+        energy = tl.sum(both if direction is None else both * direction, 2)
+    if bias is not None:
+        energy += per_edge(bias, edge, alive, head, 0.0, HEADS, ACC)
+    return tl.where(alive[:, None], energy, float("-inf"))
+
+
+@triton.jit
+def per_edge(x, edge, alive, head, other, HEADS: tl.constexpr, ACC: tl.constexpr):
+    """One number per edge and head (EDGES, H)."""
+    return tl.load(x + edge[:, None] * HEADS + head[None, :], alive[:, None] & (head < HEADS)[None, :], other).to(ACC)
+
+
+@triton.jit
+def keeps(seed, edge, head, gain, limit, HEADS: tl.constexpr, ACC: tl.constexpr):
+    """What dropout multiplies each weight with (EDGES, H); it keeps the same as `weft.ops.random.kept`."""
+    number = (edge[:, None] * HEADS + head[None, :]).to(tl.uint64)
+    mixed = tl.load(seed).to(tl.uint64) + number * GOLDEN
+    mixed = (mixed ^ (mixed >> 30)) * MIX_1
+    mixed = (mixed ^ (mixed >> 27)) * MIX_2
+    return tl.where(((mixed ^ (mixed >> 31)) >> REST).to(tl.int32) >= limit, gain, 0.0).to(ACC)
+
+
+@triton.jit
+def absorb(highest, mass, sums, energy, kept, value):
+    """A running softmax per head takes in a few more energies (EDGES, H) and values (EDGES, H, W)."""
+    peak = tl.maximum(highest, tl.max(energy, 0))
+    base = tl.where(peak == float("-inf"), 0.0, peak)
+    shrink = tl.exp(highest - base)
+    weight = tl.exp(energy - base[None, :])
+    mass = mass * shrink + tl.sum(weight, 0)
+    if kept is not None:
+        weight *= kept
+    return peak, mass, sums * shrink[:, None] + tl.sum(weight[:, :, None] * value, 0)
+
+
+@triton.jit
+def settle(out, lse, number, head, wide, highest, mass, sums, HEADS: tl.constexpr, WIDE: tl.constexpr):
+    """Write the mean under the softmax, and the logarithm of its mass; zeros and -inf where nothing has weight."""
+    alive = mass != 0  # NaN counts as alive, and comes through
+    whole = tl.where(alive, mass, 1.0)
+    tl.store(lse + number * HEADS + head, tl.where(alive, highest + tl.log(whole), float("-inf")), head < HEADS)
+    here = (head < HEADS)[:, None] & (wide < WIDE)[None, :]
+    tl.store(out + number * (HEADS * WIDE) + head[:, None] * WIDE + wide[None, :], sums / whole[:, None], here)

@@ -1,0 +1,134 @@
+"""What the Triton kernels share: who does which edges, tiles of features, and sums of partial results.
+
+A program takes a whole row, or one chunk of a row of more than HEAVY edges; both run the same kernel. Without a
+table of chunks program n takes row n and leaves heavy rows alone; with one it takes chunk n. Its result goes to
+place n of the output, or of a workspace that a second kernel merges row by row. There are no atomics, so the
+same call gives the same bits.
+
+Indices are read as they are stored (int32) and widened before they are multiplied; sums are kept in ACC.
+"""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from weft.ops.buffers import accumulator
+
+PARTS = 8
+"""How many partial results a merging program reads at a time."""
+
+
+def tile(heads: int, *dims: int, widest: int = 512, held: int = 2048, split: bool = False) -> dict[str, int]:
+    """Sizes of a tile: EDGES of H heads of D features each, powers of two; `split` lets a wide head be cut.
+
+    H · D is at most `widest`, and the rest is shared out over the second axis of the grid; EDGES · H · D is at most
+    `held`, what one warp can hold in registers. One warp and 8 edges were measured best at 128 features (more warps
+    1.5 to 5 times slower); the other sizes follow from counts of registers.
+    """
+    D = triton.next_power_of_2(max(*dims, 1))
+    if split and widest < D:
+        D = widest // 2  # pads less than `widest` would
+    H = min(triton.next_power_of_2(max(heads, 1)), max(1, widest // D))
+    edges = 16 if H * D <= 32 else max(1, min(8, held // (H * D)))
+    return {"H": H, "D": D, "EDGES": edges, "num_warps": min(8, max(1, H * D // 512))}
+
+
+def sums_of(dtype: torch.dtype) -> Any:
+    """The type, in Triton's terms, in which kernels sum numbers of `dtype`: their ACC."""
+    return tl.float64 if dtype == torch.float64 else tl.float32
+
+
+def launch(kernel: Any, grid: tuple[int, int], *args: Any, **meta: Any) -> None:
+    """Start a kernel on the device of its first tensor, unless there is nothing to do."""
+    if 0 not in grid:
+        with torch.cuda.device_of(args[0]):
+            kernel[grid](*args, **meta)
+
+
+def sum_in_rows(kernel: Any, groups: int, pointer: Tensor, table: Tensor, out: Tensor, *args: Any, **meta: Any) -> Tensor:
+    """Run a kernel whose programs sum: light rows go straight to `out`, chunks of heavy rows by way of a workspace."""
+    launch(kernel, (pointer.shape[0] - 1, groups), pointer, None, out, *args, **meta)
+    if len(table):
+        partial = workspace(table, out)
+        launch(kernel, (len(table), groups), pointer, table, partial, *args, **meta)
+        merge_sums(table, partial, out)
+    return out
+
+
+def workspace(table: Tensor, out: Tensor) -> Tensor:
+    """Room for one partial result per chunk, as exact as sums are kept."""
+    return torch.empty(len(table), *out.shape[1:], dtype=accumulator(out.dtype), device=out.device)
+
+
+def merge_sums(table: Tensor, partial: Tensor, out: Tensor) -> None:
+    """out[row] = Σ partial over the chunks of each heavy row."""
+    width = out[:1].numel()
+    COLUMNS = min(triton.next_power_of_2(max(width, 1)), 256)
+    grid = len(table), triton.cdiv(width, COLUMNS)
+    launch(_merge_sums, grid, table, partial, out, WIDTH=width, COLUMNS=COLUMNS, PARTS=PARTS, num_warps=1)
+
+
+@triton.jit
+def _merge_sums(table, partial, out, WIDTH: tl.constexpr, COLUMNS: tl.constexpr, PARTS: tl.constexpr):
+    row, first, count = chunks(table)
+    if count == 0:
+        return
+    column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    sums = tl.zeros([PARTS, COLUMNS], partial.dtype.element_ty)
+    for start in range(0, count, PARTS):
+        part = start + tl.arange(0, PARTS)
+        here = (part < count)[:, None] & (column < WIDTH)[None, :]
+        sums += tl.load(partial + (first + part)[:, None] * WIDTH + column[None, :], here, 0)
+    tl.store(out + row * WIDTH + column, tl.sum(sums, 0), column < WIDTH)
+
+
+@triton.jit
+def chunks(table):
+    """The row that this program merges, its first chunk and how many there are: 0 except at the first chunk."""
+    first = tl.program_id(0).to(tl.int64)
+    return tl.load(table + 4 * first), first, tl.load(table + 4 * first + 3).to(tl.int32)
+
+
+@triton.jit
+def span(number, pointer, table, HEAVY: tl.constexpr):
+    """Row, first edge and number of edges of a piece of work; -1 edges: a heavy row, left to others."""
+    if table is None:
+        row = number
+        begin = tl.load(pointer + row)
+        count = (tl.load(pointer + row + 1) - begin).to(tl.int32)
+        count = tl.where(count > HEAVY, -1, count)
+    else:
+        row = tl.load(table + 4 * number)
+        begin = tl.load(table + 4 * number + 1)
+        count = (tl.load(table + 4 * number + 2) - begin).to(tl.int32)
+    return row, begin, count
+
+
+@triton.jit
+def stored(edge, position, alive):
+    """Where edges stand in storage order (int64)."""
+    if position is None:
+        number = edge
+    else:
+        number = tl.load(position + edge, alive, 0).to(tl.int64)
+    return number
+
+
+@triton.jit
+def features(x, row, head, column, HEADS: tl.constexpr, DIM: tl.constexpr, ACC: tl.constexpr):
+    """One position's numbers (H, D); zeros outside."""
+    here = (head < HEADS)[:, None] & (column < DIM)[None, :]
+    within = head[:, None] * DIM + column[None, :]
+    return tl.load(x + row * (HEADS * DIM) + within, here, 0).to(ACC)
+
+
+@triton.jit
+def gather(x, place, alive, head, column, HEADS: tl.constexpr, DIM: tl.constexpr, ACC: tl.constexpr):
+    """The numbers of several positions (EDGES, H, D); zeros outside and where not `alive`. `place` is int64."""
+    here = (head < HEADS)[:, None] & (column < DIM)[None, :]
+    within = head[:, None] * DIM + column[None, :]
+    at = place[:, None, None] * (HEADS * DIM) + within[None, :, :]
+    return tl.load(x + at, alive[:, None, None] & here[None, :, :], 0).to(ACC)
