@@ -1,6 +1,7 @@
 """Equations, one per file: each layer sees tensors and a structure, and nothing else."""
 
 from weft.nn.attention.attention import Attention
+from weft.nn.bag import Bag
 from weft.nn.block import Everywhere, PostNorm, PreNorm
 from weft.nn.mlp import MLP
 from weft.nn.readout import AttentionReadout, Readout
@@ -23,6 +24,7 @@ __all__ = [
     "SAGE",
     "Attention",
     "AttentionReadout",
+    "Bag",
     "Everywhere",
     "GATv2",
     "PostNorm",

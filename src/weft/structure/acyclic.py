@@ -8,7 +8,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from weft.errors import OrderError, StructureError
+from weft.errors import EdgeError, OrderError, StructureError
 from weft.structure.base import Ordered, as_index, freeze
 from weft.structure.compress import Rows
 from weft.structure.sparse import Sparse
@@ -65,7 +65,7 @@ class Tree(Ordered):
         wrong = ((parent < -1) | (parent >= nodes)).nonzero()
         if len(wrong):
             node = int(wrong[0])
-            raise OrderError(f"Tree: the parent of node {node} is {int(parent[node])}; use 0 … {nodes - 1}, or -1 for a root.")
+            raise EdgeError(f"Tree: the parent of node {node} is {int(parent[node])}; use 0 … {nodes - 1}, or -1 for a root.")
         freeze(self, parent=parent, num_targets=nodes, num_sources=nodes)
         _ = self._acyclic  # refuses a cycle now, not at the first use
 

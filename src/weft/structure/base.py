@@ -2,7 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Self
 
 import torch
@@ -76,6 +78,9 @@ def remember(instance: object, name: str, value: object) -> None:
 
 def as_size(value: object, caller: str, name: str, least: int = 0) -> int:
     """`value` as a whole number of at least `least`, or a sentence about why it is not."""
+    if not isinstance(value, int) and hasattr(value, "__index__"):  # of numpy or torch
+        with suppress(TypeError):
+            value = index(value)  # pyright: ignore[reportArgumentType]
     if isinstance(value, bool) or not isinstance(value, int):
         raise WeftTypeError(f"{caller}: {name} must be a whole number, but got {value!r} ({type(value).__name__}).")
     if value < least:
@@ -102,7 +107,7 @@ def as_index(value: object, caller: str, name: str) -> Tensor:
             f"{caller}: {name} must hold whole numbers, but holds {kind}; "
             f"the first is {value[0].item()!r}. Convert it with {name}.long() if they are positions."
         )
-    return value
+    return value if value.dtype == torch.int32 else value.long()
 
 
 def as_lengths(value: object, caller: str, longest: int) -> Tensor | None:

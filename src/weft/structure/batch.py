@@ -1,11 +1,12 @@
 """Many graphs as one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
 
 from weft.errors import DeviceError, WeftTypeError, WeftValueError
+from weft.structure.base import Structure
 from weft.structure.compress import Rows, index_dtype
 from weft.structure.partition import Partition
 from weft.structure.sparse import Sparse
@@ -16,6 +17,9 @@ def side_by_side(graphs: Sequence[Sparse]) -> tuple[Sparse, Partition]:
 
     Edges are numbered graph after graph, each in its given order, so that per-edge tensors concatenate.
     """
+    if isinstance(graphs, Structure) or not isinstance(graphs, Iterable):
+        raise WeftTypeError(f"Sparse.batch: needs a list of Sparse, but got {type(graphs).__name__}.")
+    graphs = list(graphs)
     for place, graph in enumerate(graphs):
         if not isinstance(graph, Sparse):
             raise WeftTypeError(f"Sparse.batch: every item must be a Sparse, but item {place} is {type(graph).__name__}.")

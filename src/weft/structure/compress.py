@@ -108,10 +108,15 @@ def check_ends(source: Tensor, target: Tensor, num_sources: int, num_targets: in
     many = int(wrong.sum())
     raise EdgeError(
         f"{caller}: edge {at} goes from source {int(source[at])} to target {int(target[at])}, but sources are "
-        f"0 … {num_sources - 1} and targets 0 … {num_targets - 1}"
+        f"{numbers(num_sources)} and targets {numbers(num_targets)}"
         + (f"; {many:,} edges are like this." if many > 1 else ".")
         + " Check the ends, or give num_targets and num_sources."
     )
+
+
+def numbers(size: int) -> str:
+    """The numbers below `size`, for a message."""
+    return f"0 … {size - 1}" if size else "none"
 
 
 def group(key: Tensor, num_rows: int) -> tuple[Tensor, Tensor | None]:

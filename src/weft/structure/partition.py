@@ -7,7 +7,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from weft.errors import ShapeError, WeftValueError
+from weft.errors import ShapeError, WeftTypeError, WeftValueError
 from weft.structure.base import Structure, as_index, freeze, remember
 from weft.structure.compress import Rows, index_dtype
 from weft.structure.dense import Dense
@@ -82,16 +82,18 @@ class Partition(Structure):
     def pad(self, x: Tensor) -> tuple[Tensor, Dense]:
         """Members (members, …) as a padded batch (groups, longest, …), and everyone-to-everyone within each."""
         self._check_members(x, "Partition.pad")
-        longest = int(self.lengths.max()) if self.num_targets else 0
-        padded = x.new_zeros(self.num_targets, longest, *x.shape[1:])
+        padded = x.new_zeros(self.num_targets, self._longest, *x.shape[1:])
         padded = padded.index_put((self.member_group, self._offset), x)
-        return padded, Dense(longest, lengths=self.lengths)
+        return padded, Dense(self._longest, lengths=self.lengths)
 
     def unpad(self, padded: Tensor) -> Tensor:
         """The members of a padded batch (groups, longest, …), one after the other."""
-        if padded.ndim < 2 or padded.shape[0] != self.num_targets:
+        if not isinstance(padded, Tensor):
+            raise WeftTypeError(f"Partition.unpad: padded must be a tensor, but got {type(padded).__name__}.")
+        if padded.ndim < 2 or padded.shape[0] != self.num_targets or padded.shape[1] < self._longest:
             raise ShapeError(
-                f"Partition.unpad: {self.num_targets} groups need (groups, longest, …), but got {tuple(padded.shape)}."
+                f"Partition.unpad: {self.num_targets} groups of up to {self._longest} members need a padded batch of "
+                f"({self.num_targets}, {self._longest}, …), but got {tuple(padded.shape)}."
             )
         return padded[self.member_group, self._offset]
 
@@ -99,7 +101,13 @@ class Partition(Structure):
     def _offset(self) -> Tensor:
         return torch.arange(self.num_sources, device=self.boundaries.device) - self.boundaries[self.member_group]
 
+    @cached_property
+    def _longest(self) -> int:
+        return int(self.lengths.max()) if self.num_targets else 0
+
     def _check_members(self, x: Tensor, caller: str) -> None:
+        if not isinstance(x, Tensor):
+            raise WeftTypeError(f"{caller}: x must be a tensor, but got {type(x).__name__}.")
         if x.ndim < 1 or x.shape[0] != self.num_sources:
             raise ShapeError(f"{caller}: {self.num_sources} members, but x has shape {tuple(x.shape)}.")
 

@@ -178,6 +178,8 @@ class Sparse(Structure):
 
         Added edges are numbered after the given ones, in the order of their nodes.
         """
+        if isinstance(weight, bool) or not isinstance(weight, int | float):
+            raise WeftTypeError(f"with_self_loops: weight must be one number for all loops, but got {weight!r}.")
         key = ("loops", weight)
         if key not in self.derived:
             self.derived[key] = _add_loops(self, weight)

@@ -36,8 +36,7 @@ def aggregate(x: Tensor, over: Structure, *, how: How = "sum", weight: Tensor | 
     """
     if not isinstance(over, Structure):
         raise WeftTypeError(f"aggregate: over must be a structure, but got {type(over).__name__}.")
-    if how not in get_args(How):
-        raise WeftValueError(f"aggregate: how must be one of {', '.join(get_args(How))}, but got {how!r}.")
+    check_how(how, "aggregate")
     if isinstance(over, Regular):
         if weight is not None:
             raise StructureError(f"aggregate: {over!r} lists no edges to weigh. Use over.to_sparse().")
@@ -56,6 +55,11 @@ def aggregate(x: Tensor, over: Structure, *, how: How = "sum", weight: Tensor | 
     return combine(x, over, how, weight, f"aggregate[{how}]")
 
 
+def check_how(how: How, caller: str) -> None:
+    if how not in get_args(How):
+        raise WeftValueError(f"{caller}: how must be one of {', '.join(get_args(How))}, but got {how!r}.")
+
+
 def combine(x: Tensor, over: Sparse, how: How, weight: Tensor | None, verb: str) -> Tensor:
     """`aggregate` over listed edges, once its arguments are known to fit."""
     if choose(verb, x, over) == "reference":
@@ -69,8 +73,8 @@ def combine(x: Tensor, over: Sparse, how: How, weight: Tensor | None, verb: str)
     rows = x.reshape(x.shape[0], prod(x.shape[1:])).contiguous()
     if how == "std":
         variance, _ = spread_rows(rows, relation(over, learns))
-        positive = variance > 0
-        result = (torch.where(positive, variance, 1.0).sqrt() * positive).to(x.dtype)
+        varies = variance != 0  # or is NaN
+        result = (torch.where(varies, variance, 1.0).sqrt() * varies).to(x.dtype)
     else:
         result, _ = extreme_rows(rows, relation(over, learns), how == "max")
     return result.reshape(over.num_targets, *x.shape[1:])

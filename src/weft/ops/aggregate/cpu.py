@@ -173,16 +173,22 @@ def won_rows(first, last, pointer, index, position, grad, winner, width, out):
 
 @njit(**KERNEL)
 def spread_rows(first, last, pointer, index, x, width, mean, variance):
-    """Mean and variance of each feature over a row, in two passes, so that nothing cancels."""
+    """Mean and variance of each feature over a row, in two passes, so that nothing cancels.
+
+    Counted from the first edge, so that equal numbers have a variance of exactly zero.
+    """
     for row in range(first, last):
         begin, end = pointer[row], pointer[row + 1]
         share = 1.0 / max(end - begin, 1)
         for column in range(0, width, 32):
             left = width - column
+            start = zeros(x, 32)
+            if begin < end:
+                start = load_part(x, np.int64(index[begin]) * width + column, 32, left)
             middle = zeros(x, 32)
-            for edge in range(begin, end):
-                middle = add(middle, load_part(x, np.int64(index[edge]) * width + column, 32, left))
-            middle = mul(middle, splat(middle, share))
+            for edge in range(begin + 1, end):
+                middle = add(middle, sub(load_part(x, np.int64(index[edge]) * width + column, 32, left), start))
+            middle = fma(middle, splat(middle, share), start)
             squares = zeros(x, 32)
             for edge in range(begin, end):
                 away = sub(load_part(x, np.int64(index[edge]) * width + column, 32, left), middle)

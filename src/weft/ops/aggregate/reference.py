@@ -27,9 +27,10 @@ def reduce(messages: Tensor, over: Sparse, how: How) -> Tensor:
         total = zeros.scatter_add(0, place, messages)
         return total if how == "sum" else total / count
     if how == "std":
-        away = messages - reduce(messages, over, "mean")[target]
+        away = messages - reduce(messages.detach(), over, "max")[target]  # equal messages: exactly zero
+        away = away - reduce(away, over, "mean")[target]
         variance = reduce(away * away, over, "mean")
-        return torch.where(variance > 0, variance, 1.0).sqrt() * (variance > 0)
+        return torch.where(variance != 0, variance, 1.0).sqrt() * (variance != 0)
     extreme = zeros.scatter_reduce(0, place, messages.detach(), f"a{how}", include_self=False)
     stored = torch.arange(over.num_edges, device=target.device) if over.undo_edge is None else over.undo_edge.long()
     number = stored.reshape(-1, *[1] * (messages.ndim - 1)).expand_as(messages)

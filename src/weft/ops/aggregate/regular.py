@@ -93,7 +93,7 @@ def _std(x: Tensor, over: Regular, count: Tensor, speaks: Tensor | None) -> Tens
         there = windows(ones, -2, *reach(over), 0.0)
         away = (seen - (seen.sum(-1) / share)[..., None]) * there
         variance = (away * away).sum(-1) / share
-    return torch.where(variance > 0, variance, 1.0).sqrt() * (variance > 0)
+    return torch.where(variance != 0, variance, 1.0).sqrt() * (variance != 0)
 
 
 def reach(over: Regular) -> tuple[int, int]:
@@ -144,7 +144,9 @@ def through_edges(x: Tensor, over: Regular, how: How) -> Tensor:
 def check_positions(x: Tensor, over: Regular, caller: str, name: str, size: int, axis: int) -> None:
     """x has `size` positions along `axis`, and one item per length where there are lengths."""
     check_tensor(x, caller, name, None if over.lengths is None else over.lengths.device)
-    need = "(…, positions, dim)" if axis == -2 else "(…, positions, heads, dim)"
+    need = (
+        "(…, positions, heads, dim)" if axis == -3 else "(…, positions, heads)" if caller == "attend" else "(…, positions, dim)"
+    )
     if x.ndim < -axis or x.shape[axis] != size:
         raise ShapeError(
             f"{caller}: `over` relates {over.num_targets} targets to {over.num_sources} sources, so {name} needs "

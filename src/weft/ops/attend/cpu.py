@@ -186,7 +186,7 @@ def attend_rows(kind: int, lanes: int, whole: bool, wide_lanes: int, wide_whole:
                             result = fma(value, splat(result, energy[edge - begin]), result)
                         store_part(sums, at, result, left)
             for head in range(heads):
-                alive = mass[head] > 0
+                alive = mass[head] != 0  # also where it is NaN
                 lse[row * heads + head] = highest[head] + np.log(mass[head]) if alive else -np.inf
                 share = 1 / mass[head] if alive else like.dtype.type(0)
                 for column in range(0, wide, wide_lanes):

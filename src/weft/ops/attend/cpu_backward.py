@@ -102,7 +102,7 @@ def backward_rows(kind: int, lanes: int, whole: bool, wide_lanes: int, wide_whol
                     )  # fmt: skip
                     match_block(wide_lanes, wide_whole, row, head, begin, end, index, grad, v, edge_v, heads, wide, reward)
                     base = lse[own]
-                    alive = base > -np.inf
+                    alive = base != -np.inf
                     for place in range(0, count, 16):
                         weight = load(energy, place, 16)
                         store(energy, place, exp(sub(weight, splat(weight, base))))

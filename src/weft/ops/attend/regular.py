@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
-from weft.errors import ShapeError, WeftTypeError, WeftValueError
+from weft.errors import WeftValueError
 from weft.ops.aggregate.regular import check_positions, speaking
+from weft.ops.attend.checks import check_agreement, check_pairs
 from weft.ops.attend.score import Activated, Additive, Dot, Score
 from weft.ops.dispatch import record
 from weft.structure import Causal, Dense, Regular, Window
@@ -20,18 +21,9 @@ def attend_regular(
     """`attend` over a regular structure; `bias` is (…, heads, targets, sources)."""
     additive = isinstance(score, Additive)
     for name, x, size in (("q", q, over.num_targets), ("k", k, over.num_sources), ("v", v, over.num_sources)):
-        pair = additive and name != "v"
-        check_positions(x[..., None] if pair else x, over, "attend", name, size, axis=-3)
-        if x.dtype != q.dtype:
-            raise WeftTypeError(f"attend: q is {q.dtype} and {name} is {x.dtype}; give all in one element type.")
-    if (
-        q.shape[-1 if additive else -2] != v.shape[-2]
-        or q.shape[-1] != k.shape[-1]
-        or (k.shape[-2:-1] != q.shape[-2:-1] and not additive)
-    ):
-        raise ShapeError(
-            f"attend: q {tuple(q.shape)}, k {tuple(k.shape)} and v {tuple(v.shape)} must agree in heads, and q and k in dim."
-        )
+        check_positions(x, over, "attend", name, size, axis=-2 if additive and name != "v" else -3)
+    check_agreement(q, k, v, score)
+    check_pairs(bias, q, v, over)
     if seed is not None:
         raise WeftValueError("attend: over a regular structure dropout follows torch's own generator; leave seed out.")
     if over.num_targets == 0 or over.num_sources == 0:
@@ -45,6 +37,10 @@ def _fused(q: Tensor, k: Tensor, v: Tensor, over: Regular, score: Dot, bias: Ten
     record("attend[Dot]", "torch.scaled_dot_product_attention")
     q, k, v = (x.transpose(-3, -2) for x in (q, k, v))  # (…, heads, positions, dim)
     speaks = speaking(over, q.device)
+    if speaks is not None:  # whatever stands beyond a length, NaN included
+        beyond = ~speaks[:, None, :, None]
+        q = q.masked_fill(beyond, 0) if over.num_targets == over.num_sources else q
+        k, v = k.masked_fill(beyond, 0), v.masked_fill(beyond, 0)
     if isinstance(over, Window) and bias is None and over.length > 2 * BLOCK > over.left + over.right:
         return _banded(q, k, v, over, score, dropout, speaks).transpose(-3, -2)
     square_causal = isinstance(over, Causal) and over.num_targets == over.num_sources

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from weft.errors import ShapeError, WeftTypeError, WeftValueError
-from weft.ops.aggregate import combine
+from weft.ops.aggregate import check_how, combine
 from weft.ops.dispatch import check_tensor
 from weft.structure import Sparse, Structure
 from weft.types import How, Side
@@ -38,6 +38,7 @@ def reduce(messages: Tensor, over: Structure, *, how: How = "sum") -> Tensor:
     >>> reduce(torch.tensor([10.0, 20.0]), over, how="mean").tolist()
     [0.0, 15.0]
     """
+    check_how(how, "reduce")
     sparse = listed(over, "reduce")
     check_per_edge(messages, sparse, "reduce", "messages")
     return combine(messages, sparse.incidence, how, None, f"reduce[{how}]")
