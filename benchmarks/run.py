@@ -26,10 +26,8 @@ def gate(workload: Workload, device: str, dtype: torch.dtype) -> dict[str, float
     build = workload.gate or workload.build
     exact = reference(lambda: build("cora", "cpu", torch.float64)["weft"]())
     found = {name: run() for name, run in build("cora", device, dtype).items()}
-    errors = {
-        name: max((measure.error(part, true) for part, true in zip(parts, exact, strict=False)), default=0.0)
-        for name, parts in found.items()
-    }
+    # peers keep their weights in another order: theirs are compared by the output alone
+    errors = {name: measure.error(parts if name == "weft" else parts[:1], exact) for name, parts in found.items()}
     if errors["weft"] > HALF[dtype] * 10:  # ten for layers, whose matrix products round as well
         raise SystemExit(f"{workload.name}: weft is {errors['weft']:.2e} away from the float64 reference; not timed.")
     return errors
