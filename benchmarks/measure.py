@@ -16,10 +16,11 @@ Run = Callable[[], object]
 
 @dataclass(frozen=True)
 class Timing:
-    """Milliseconds of every repeat, and the most memory one run added, in bytes."""
+    """Milliseconds of every repeat, and the most memory in bytes: what one run added, and all that was held then."""
 
     milliseconds: list[float]
     peak_bytes: int
+    whole_bytes: int
 
     @property
     def median(self) -> float:
@@ -38,7 +39,17 @@ def interleave(runs: Mapping[str, Run], device: str, seconds: float = 40.0, most
     for turn in range(repeats):
         for name in order if turn % 2 == 0 else order[::-1]:
             taken[name].append(clock(runs[name], device))
-    return {name: Timing(taken[name], peak_memory(run, device)) for name, run in runs.items()}
+    return {name: Timing(taken[name], *peak_memory(run, device)) for name, run in runs.items()}
+
+
+def fits(run: Run) -> bool:
+    """Whether a run finds the memory it needs on the GPU."""
+    try:
+        run()
+    except torch.OutOfMemoryError:
+        torch.cuda.empty_cache()
+        return False
+    return True
 
 
 def clock(run: Run, device: str) -> float:
@@ -62,20 +73,20 @@ def clock(run: Run, device: str) -> float:
     return (time.perf_counter() - start) / times * 1e3
 
 
-def peak_memory(run: Run, device: str) -> int:
-    """The most memory that one run added to what was there before."""
+def peak_memory(run: Run, device: str) -> tuple[int, int]:
+    """The most memory that one run added to what was there before, and with what was there."""
     if device == "cuda":
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()
         run()
         torch.cuda.synchronize()
-        return torch.cuda.max_memory_allocated() - before
+        return torch.cuda.max_memory_allocated() - before, torch.cuda.max_memory_allocated()
     reset = Path("/proc/self/clear_refs")
     reset.write_text("5")  # forget the earlier peak
     before = _status("VmRSS")
     run()
-    return max(0, _status("VmHWM") - before)
+    return max(0, _status("VmHWM") - before), _status("VmHWM")
 
 
 def _status(field: str) -> int:

@@ -4,6 +4,7 @@ import argparse
 import gc
 import json
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -43,19 +44,22 @@ def reference(run: Callable[[], list[Tensor]]) -> list[Tensor]:
 def measure_workload(workload: Workload, device: str, dtype: torch.dtype, seconds: float) -> dict[str, object]:
     errors = gate(workload, device, dtype)
     runs = workload.build(workload.shape, device, dtype)
-    timings = measure.interleave(runs, device, seconds)
+    failed = [name for name, run in runs.items() if not measure.fits(run)]
+    timings = measure.interleave({name: run for name, run in runs.items() if name not in failed}, device, seconds)
     ours = timings["weft"]
-    contenders = {
+    contenders: dict[str, dict[str, object]] = {
         name: {
             "median_ms": timing.median,
             "milliseconds": timing.milliseconds,
             "peak_bytes": timing.peak_bytes,
+            "whole_bytes": timing.whole_bytes,
             "error": errors[name],
             "times_faster": timing.median / ours.median,
             "interval": measure.ratio_interval(ours.milliseconds, timing.milliseconds),
         }
         for name, timing in timings.items()
     }
+    contenders |= {name: {"error": errors[name], "failed": "out of memory"} for name in failed}
     return {
         "name": workload.name,
         "shape": workload.shape,
@@ -91,7 +95,9 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=RESULTS, check=False)
+    if shutil.which("git") is None:
+        return "unknown"
+    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     return asked.stdout.strip() or "unknown"
 
 
@@ -111,6 +117,7 @@ def main() -> None:
             rows.append(row)
             print(describe(row), flush=True)
             gc.collect()
+    RESULTS.mkdir(exist_ok=True)
     out = options.out or RESULTS / f"{date.today()}-{options.device}-{options.dtype}.json"
     facts = {"date": str(date.today()), "commit": commit(), "device": options.device, "machine": machine(options.device)}
     out.write_text(json.dumps({**facts, "versions": versions(), "rows": rows}, indent=1) + "\n")
@@ -120,8 +127,12 @@ def main() -> None:
 def describe(row: dict) -> str:  # type: ignore[type-arg]
     lines = [f"{row['name']} · {row['shape']} · {row['dtype']}"]
     for name, found in row["contenders"].items():
+        if "failed" in found:
+            lines.append(f"  {name:28} {found['failed']}")
+            continue
         lines.append(
             f"  {name:28} {found['median_ms']:9.2f} ms  {found['peak_bytes'] / 2**20:9.1f} MiB  "
+            f"({found['whole_bytes'] / 2**30:5.2f} GiB)  "
             f"× {found['times_faster']:5.2f}  error {found['error']:.1e}"
         )
     return "\n".join(lines)

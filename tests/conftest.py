@@ -1,4 +1,7 @@
-"""What every test runs under: poisoned memory, few threads, generated cases that repeat, and one way to compare."""
+"""What every test runs under: poisoned memory, few threads, generated cases that repeat, and one way to compare.
+
+`WEFT_DEVICE=cuda` makes new tensors on the GPU: the contracts then hold its kernels against the same definitions.
+"""
 
 import os
 import warnings
@@ -20,6 +23,9 @@ _quiet: dict[str, Any] = {"deadline": None, "derandomize": True, "database": Non
 hypothesis.settings.register_profile("default", max_examples=CASES, **_quiet)
 hypothesis.settings.register_profile("deep", max_examples=2000, **_quiet)
 hypothesis.settings.load_profile("deep" if os.environ.get("WEFT_DEEP") == "1" else "default")
+
+
+torch.set_default_device(os.environ.get("WEFT_DEVICE", "cpu"))
 
 
 @pytest.fixture(scope="session", autouse=True)
