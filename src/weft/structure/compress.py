@@ -61,8 +61,8 @@ class Rows:
 PIECES = 64
 """Pieces of work per CPU kernel call; fixed, so that sums over pieces never depend on the number of threads."""
 
-HEAVY = 1024
-"""Rows of more edges than this are split into chunks of as many on a GPU, one program per chunk."""
+HEAVY = 128
+"""Rows of more edges than this are split into chunks of as many on a GPU, one program per chunk: no program works long."""
 
 
 def cut_rows(rows: Rows) -> Tensor:

@@ -32,8 +32,8 @@ class GAT(nn.Module):
             nn.init.xavier_uniform_(weight)
 
     def forward(self, x: Float[Tensor, "n in_dim"], over: Sparse) -> Float[Tensor, "n out_dim"]:
-        h = split_heads(self.project(x), self.heads)
-        q, k = (h * self.a_target).sum(-1), (h * self.a_source).sum(-1)  # (n, heads)
+        h, w = split_heads(self.project(x), self.heads), split_heads(self.project.weight.T, self.heads)
+        q, k = x @ (w * self.a_target).sum(-1), x @ (w * self.a_source).sum(-1)  # (n, heads): a · W before (a · W) x
         dropout = self.dropout if self.training else 0.0
         out = attend(q, k, h, over.with_self_loops(), score=Additive(slope=0.2), dropout=dropout)
         return join_heads(out) + self.bias

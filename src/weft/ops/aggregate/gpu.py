@@ -46,15 +46,17 @@ def _sum_rows(
         return
     head, column = _corner(DIM, H, D)
     sums = tl.zeros([EDGES, H, D], ACC)  # added up across edges once, at the end
+    place = tl.arange(0, EDGES)
+    following = tl.load(index + begin + place, place < count, 0)
     for start in range(0, count, EDGES):
-        place = start + tl.arange(0, EDGES)
-        alive = place < count
-        other = tl.load(index + begin + place, alive, 0).to(tl.int64)
+        alive = start + place < count
+        other = following.to(tl.int64)
+        following = tl.load(index + begin + start + EDGES + place, start + EDGES + place < count, 0)
         value = gather(x, other, alive, head, column, HEADS, DIM, ACC)
         if scale_index is not None:
             value *= tl.load(scale_index + other, alive, 0).to(ACC)[:, None, None]
         if weight is not None:
-            at = stored(begin + place, position, alive)[:, None] * HEADS + head[None, :]
+            at = stored(begin + start + place, position, alive)[:, None] * HEADS + head[None, :]
             value *= tl.load(weight + at, alive[:, None] & (head < HEADS)[None, :], 0).to(ACC)[:, :, None]
         sums += value
     result = tl.sum(sums, 0)

@@ -1,8 +1,9 @@
 """Attention over listed edges on a GPU: scores, softmax and sum row by row; nothing of edges × dim is stored.
 
 One program takes all heads of a row (or of a chunk of a heavy row), EDGES sources at a time, and keeps a running
-softmax per head. A chunk leaves what a row would, its own result and the logarithm of its mass, and a second
-kernel weighs the chunks of a row by those. Where the score is additive, dim is 1 and the vector is one.
+softmax per head and place in the tile, so that threads need not agree before the end of the row. A chunk leaves
+what a row would, its own result and the logarithm of its mass, and a second kernel weighs the chunks of a row by
+those. Where the score is additive, dim is 1 and the vector is one.
 
 Bytes per edge, with s bytes per number: 4 + heads · (dim + wide) · s, that is 1,028 for 4 heads of 32 in float32;
 heads · s more with `bias`, as much again as k or v with `edge_k` or `edge_v`. Dropout costs none.
@@ -47,7 +48,7 @@ def attend_rows(
     _, heads, wide = v.shape
     out = torch.empty(len(pointer) - 1, heads, wide, dtype=accumulator(v.dtype), device=v.device)
     lse = torch.empty(len(out), heads, dtype=out.dtype, device=v.device)
-    meta = constants(kind, q, v, heavy, widest=256, held=1024)
+    meta = constants(kind, q, v, heavy, widest=512)
     groups = triton.cdiv(heads, meta["H"])
     tensors = index, *map(plain, (q, k, v, vector, bias, edge_k, edge_v, seed)), *numbers(scale, slope, dropout)
     launch(_attend_rows, (len(out), groups), pointer, None, out, lse, *tensors, **meta)
@@ -59,11 +60,11 @@ def attend_rows(
     return out, lse
 
 
-def constants(kind: int, q: Tensor, v: Tensor, heavy: int, widest: int, held: int) -> dict[str, Any]:
+def constants(kind: int, q: Tensor, v: Tensor, heavy: int, widest: int) -> dict[str, Any]:
     """What the kernels of one call are compiled for."""
     heads, wide = v.shape[1:]
     dim = 1 if kind == ADDITIVE else q.shape[2]
-    sizes = tile(heads, dim, wide, widest=widest, held=held)
+    sizes = tile(heads, dim, wide, widest=widest, held=512 if kind == ADDITIVE else 256)
     sizes["W"], sizes["D"] = (triton.next_power_of_2(max(size, 1)) for size in (wide, dim))
     return {"KIND": kind, "HEADS": heads, "DIM": dim, "WIDE": wide, "HEAVY": heavy, "ACC": sums_of(v.dtype), **sizes}
 
@@ -91,12 +92,14 @@ def _attend_rows(
     column, wide = tl.arange(0, D), tl.arange(0, W)
     query = features(q, row, head, column, HEADS, DIM, ACC)[None, :, :]
     direction = None if vector is None else features(vector, 0, head, column, HEADS, DIM, ACC)[None, :, :]
-    highest, mass, sums = tl.full([H], float("-inf"), ACC), tl.zeros([H], ACC), tl.zeros([H, W], ACC)
+    highest, mass, sums = nothing(EDGES, H, W, ACC)
+    place = tl.arange(0, EDGES)
+    following = tl.load(index + begin + place, place < count, 0)
     for start in range(0, count, EDGES):
-        place = start + tl.arange(0, EDGES)
-        alive = place < count
-        edge = begin + place
-        source = tl.load(index + edge, alive, 0).to(tl.int64)
+        alive = start + place < count
+        edge = begin + start + place
+        source = following.to(tl.int64)
+        following = tl.load(index + edge + EDGES, start + EDGES + place < count, 0)
         key = gather(k, source, alive, head, column, HEADS, DIM, ACC)
         if edge_k is not None:
             key += gather(edge_k, edge, alive, head, column, HEADS, DIM, ACC)
@@ -119,7 +122,7 @@ def _merge_attended(
         return
     head = tl.program_id(1) * H + tl.arange(0, H)
     wide = tl.arange(0, W)
-    highest, mass, sums = tl.full([H], float("-inf"), ACC), tl.zeros([H], ACC), tl.zeros([H, W], ACC)
+    highest, mass, sums = nothing(PARTS, H, W, ACC)
     for start in range(0, count, PARTS):
         part = start + tl.arange(0, PARTS)
         alive = part < count
@@ -162,23 +165,35 @@ def keeps(seed, edge, head, gain, limit, HEADS: tl.constexpr, ACC: tl.constexpr)
 
 
 @triton.jit
+def nothing(EDGES: tl.constexpr, H: tl.constexpr, W: tl.constexpr, ACC: tl.constexpr):
+    """Running softmaxes that have seen nothing: highest energy, mass and sum, one of each per head and place in a tile."""
+    return tl.full([EDGES, H], float("-inf"), ACC), tl.zeros([EDGES, H], ACC), tl.zeros([EDGES, H, W], ACC)
+
+
+@triton.jit
 def absorb(highest, mass, sums, energy, kept, value):
-    """A running softmax per head takes in a few more energies (EDGES, H) and values (EDGES, H, W)."""
-    peak = tl.maximum(highest, tl.max(energy, 0))
+    """Each running softmax takes in one more energy (EDGES, H) and value (EDGES, H, W)."""
+    peak = tl.maximum(highest, energy)
     base = tl.where(peak == float("-inf"), 0.0, peak)
     shrink = tl.exp(highest - base)
-    weight = tl.exp(energy - base[None, :])
-    mass = mass * shrink + tl.sum(weight, 0)
+    weight = tl.exp(energy - base)
+    mass = mass * shrink + weight
     if kept is not None:
         weight *= kept
-    return peak, mass, sums * shrink[:, None] + tl.sum(weight[:, :, None] * value, 0)
+    return peak, mass, sums * shrink[:, :, None] + weight[:, :, None] * value
 
 
 @triton.jit
 def settle(out, lse, number, head, wide, highest, mass, sums, HEADS: tl.constexpr, WIDE: tl.constexpr):
-    """Write the mean under the softmax, and the logarithm of its mass; zeros and -inf where nothing has weight."""
+    """Join the running softmaxes of each head; write the mean under the whole one, and the logarithm of its mass.
+
+    Where nothing has weight these are zeros and -inf.
+    """
+    peak = tl.max(highest, 0)
+    share = tl.exp(highest - tl.where(peak == float("-inf"), 0.0, peak)[None, :])
+    mass, sums = tl.sum(mass * share, 0), tl.sum(sums * share[:, :, None], 0)
     alive = mass != 0  # NaN counts as alive, and comes through
     whole = tl.where(alive, mass, 1.0)
-    tl.store(lse + number * HEADS + head, tl.where(alive, highest + tl.log(whole), float("-inf")), head < HEADS)
+    tl.store(lse + number * HEADS + head, tl.where(alive, peak + tl.log(whole), float("-inf")), head < HEADS)
     here = (head < HEADS)[:, None] & (wide < WIDE)[None, :]
     tl.store(out + number * (HEADS * WIDE) + head[:, None] * WIDE + wide[None, :], sums / whole[:, None], here)

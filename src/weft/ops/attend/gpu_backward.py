@@ -20,7 +20,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from weft.ops.attend.gpu import ACTIVATED, DOT, constants, keeps, numbers, plain, score
+from weft.ops.attend.gpu import DOT, constants, keeps, numbers, plain, score
 from weft.ops.buffers import accumulator
 from weft.ops.dispatch import Relation
 from weft.ops.gpu import features, gather, launch, merge_sums, span, stored, workspace
@@ -60,8 +60,7 @@ def attend_backward(
     grad = grad.to(v.dtype).contiguous()  # exact: it comes from a result that was rounded to v's type
     pair = torch.empty(targets, heads, 2, **sums)
     left = None if edge_k is None and edge_v is None else torch.empty(len(index), heads, 2, **sums)
-    held = 512 if kind == ACTIVATED else 1024  # with smaller tiles than the way there, registers suffice
-    meta = constants(kind, q, v, heavy, widest=128, held=held)
+    meta = constants(kind, q, v, heavy, widest=256)
     groups = triton.cdiv(heads, meta["H"])
     told = seed, *numbers(scale, slope, dropout)
 
@@ -105,7 +104,8 @@ def _backward_rows(
     inside = (head < HEADS)[:, None] & (column < DIM)[None, :]
     within = head[:, None] * DIM + column[None, :]
     direction = None if vector is None else features(vector, 0, head, column, HEADS, DIM, ACC)[None, :, :]
-    learnt = tl.zeros([H, D], ACC)
+    learnt = tl.zeros([EDGES, H, D], ACC)
+    place = tl.arange(0, EDGES)
     for nth in range(tl.program_id(0).to(tl.int64), many, tl.num_programs(0)):
         number = tl.cast(nth, tl.int64)
         row, begin, count = span(number, pointer, table, HEAVY)
@@ -117,12 +117,13 @@ def _backward_rows(
             own = pair + (row * HEADS + head) * 2
             tl.store(own, base, head < HEADS)  # chunks of one row all store the same
             tl.store(own + 1, delta, head < HEADS)
-            sums = tl.zeros([H, D], ACC)
+            sums = tl.zeros([EDGES, H, D], ACC)
+            following = tl.load(index + begin + place, place < count, 0)
             for start in range(0, count, EDGES):
-                place = start + tl.arange(0, EDGES)
-                alive = place < count
-                edge = begin + place
-                source = tl.load(index + edge, alive, 0).to(tl.int64)
+                alive = start + place < count
+                edge = begin + start + place
+                source = following.to(tl.int64)
+                following = tl.load(index + edge + EDGES, start + EDGES + place < count, 0)
                 key = gather(k, source, alive, head, column, HEADS, DIM, ACC)
                 if edge_k is not None:
                     key += gather(edge_k, edge, alive, head, column, HEADS, DIM, ACC)
@@ -149,13 +150,13 @@ def _backward_rows(
                     )
                 spot = edge[:, None, None] * (HEADS * DIM) + within[None, :, :]
                 if KIND == DOT:
-                    sums += tl.sum(slant[:, :, None] * key, 0)
+                    sums += slant[:, :, None] * key
                     steep = slant[:, :, None] * query * scale
                 else:
                     both = query + key
                     steep = tl.where(both > 0, slant[:, :, None], slant[:, :, None] * slope)
-                    sums += tl.sum(steep, 0)
-                    learnt += tl.sum(both * steep, 0)  # leaky(both) · slant
+                    sums += steep
+                    learnt += both * steep  # leaky(both) · slant
                     if direction is not None:
                         steep *= direction
                 if edge_k_grad is not None:
@@ -163,10 +164,10 @@ def _backward_rows(
             if KIND == DOT:
                 sums *= scale
             elif direction is not None:
-                sums *= tl.reshape(direction, [H, D])
-            tl.store(q_grad + number * (HEADS * DIM) + within, sums, inside)
+                sums *= direction
+            tl.store(q_grad + number * (HEADS * DIM) + within, tl.sum(sums, 0), inside)
     if vector_grad is not None:
-        tl.store(vector_grad + tl.program_id(0).to(tl.int64) * (HEADS * DIM) + within, learnt, inside)
+        tl.store(vector_grad + tl.program_id(0).to(tl.int64) * (HEADS * DIM) + within, tl.sum(learnt, 0), inside)
 
 
 @triton.jit(do_not_specialize=["limit"])
@@ -186,12 +187,14 @@ def _backward_columns(
     own = features(k, row, head, column, HEADS, DIM, ACC)[None, :, :]
     mine = features(v, row, head, wide, HEADS, WIDE, ACC)[None, :, :]
     direction = None if vector is None else features(vector, 0, head, column, HEADS, DIM, ACC)[None, :, :]
-    sums, values = tl.zeros([H, D], ACC), tl.zeros([H, W], ACC)
+    sums, values = tl.zeros([EDGES, H, D], ACC), tl.zeros([EDGES, H, W], ACC)
+    place = tl.arange(0, EDGES)
+    following = tl.load(index + begin + place, place < count, 0)
     for start in range(0, count, EDGES):
-        place = start + tl.arange(0, EDGES)
-        alive = place < count
-        edge = stored(begin + place, position, alive)
-        target = tl.load(index + begin + place, alive, 0).to(tl.int64)
+        alive = start + place < count
+        edge = stored(begin + start + place, position, alive)
+        target = following.to(tl.int64)
+        following = tl.load(index + begin + start + EDGES + place, start + EDGES + place < count, 0)
         query = gather(q, target, alive, head, column, HEADS, DIM, ACC)
         their = gather(grad, target, alive, head, wide, HEADS, WIDE, ACC)
         at = (target[:, None] * HEADS + head[None, :]) * 2
@@ -205,24 +208,24 @@ def _backward_columns(
         else:
             at = (edge[:, None] * HEADS + head[None, :]) * 2
             slant, share = tl.load(left + at, here, 0), tl.load(left + at + 1, here, 0)
-        values += tl.sum(share[:, :, None] * their, 0)
+        values += share[:, :, None] * their
         if KIND == DOT:
-            sums += tl.sum(slant[:, :, None] * query, 0)
+            sums += slant[:, :, None] * query
         else:
             both = query + own
             if edge_k is not None:
                 both += gather(edge_k, edge, alive, head, column, HEADS, DIM, ACC)
-            sums += tl.sum(tl.where(both > 0, slant[:, :, None], slant[:, :, None] * slope), 0)
+            sums += tl.where(both > 0, slant[:, :, None], slant[:, :, None] * slope)
     if KIND == DOT:
         sums *= scale
     elif direction is not None:
-        sums *= tl.reshape(direction, [H, D])
+        sums *= direction
     if k_grad is not None:
         here = (head < HEADS)[:, None] & (column < DIM)[None, :]
-        tl.store(k_grad + number * (HEADS * DIM) + head[:, None] * DIM + column[None, :], sums, here)
+        tl.store(k_grad + number * (HEADS * DIM) + head[:, None] * DIM + column[None, :], tl.sum(sums, 0), here)
     if v_grad is not None:
         here = (head < HEADS)[:, None] & (wide < WIDE)[None, :]
-        tl.store(v_grad + number * (HEADS * WIDE) + head[:, None] * WIDE + wide[None, :], values, here)
+        tl.store(v_grad + number * (HEADS * WIDE) + head[:, None] * WIDE + wide[None, :], tl.sum(values, 0), here)
 
 
 @triton.jit
