@@ -11,6 +11,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from weft.ops import buffers
+
 Run = Callable[[], object]
 
 
@@ -42,14 +44,13 @@ def interleave(runs: Mapping[str, Run], device: str, seconds: float = 40.0, most
     return {name: Timing(taken[name], *peak_memory(run, device)) for name, run in runs.items()}
 
 
-def fits(run: Run) -> bool:
-    """Whether a run finds the memory it needs on the GPU."""
+def attempt(run: Callable[[], list[Tensor]]) -> list[Tensor] | None:
+    """What a run gives, or None where it does not find the memory it needs on the GPU."""
     try:
-        run()
+        return [part.detach() for part in run()]
     except torch.OutOfMemoryError:
         torch.cuda.empty_cache()
-        return False
-    return True
+        return None
 
 
 def clock(run: Run, device: str) -> float:
@@ -85,6 +86,7 @@ def peak_memory(run: Run, device: str) -> tuple[int, int]:
         run()
         torch.cuda.synchronize()
         return torch.cuda.max_memory_allocated() - before, torch.cuda.max_memory_allocated()
+    buffers.waiting.forget()  # what weft keeps for its next result counts as its own
     reset = Path("/proc/self/clear_refs")
     reset.write_text("5")  # forget the earlier peak
     before = _status("VmRSS")
@@ -105,7 +107,7 @@ def error(found: list[Tensor], reference: list[Tensor]) -> float:
     A part that is nothing but rounding (the gradient of a bias that a softmax cancels) is held against a
     thousandth of the largest part instead of against itself.
     """
-    parts = [(ours.double().cpu(), true.double().cpu()) for ours, true in zip(found, reference, strict=False)]
+    parts = [(ours.detach().double().cpu(), true.detach().double().cpu()) for ours, true in zip(found, reference, strict=False)]
     least = max((float(true.norm()) for _, true in parts), default=1.0) * 1e-3
     errors = [float((ours - true).norm()) / max(float(true.norm()), least) for ours, true in parts]
     return max((error if error == error else float("inf") for error in errors), default=0.0)
@@ -119,15 +121,3 @@ def ratio_interval(ours: list[float], theirs: list[float], draws: int = 2000) ->
         for _ in range(draws)
     )
     return ratios[int(0.025 * draws)], ratios[int(0.975 * draws)]
-
-
-def row_gather_bandwidth(width: int = 128, rows: int = 1 << 20, count: int = 1 << 21) -> float:
-    """Bytes per second at which random rows of float32 can be read by a sum: the honest limit of a CPU."""
-    from weft.ops import aggregate
-    from weft.structure import Sparse
-
-    generator = torch.Generator().manual_seed(0)
-    source = torch.randint(rows, (count,), generator=generator)
-    over = Sparse.from_edges(source, torch.arange(count) // 1024, count // 1024, rows)
-    x = torch.randn(rows, width)
-    return count * width * 4 / (min(clock(lambda: aggregate(x, over), "cpu") for _ in range(5)) / 1e3)

@@ -1,253 +1,125 @@
-"""What is measured: each workload builds weft and its peers on the same graph, features and weights."""
+"""What is measured: every workload, the figures it has to reach on each device, and the bytes it has to move."""
 
-import copy
-from collections.abc import Callable
-from dataclasses import dataclass
+from benchmarks import limits, regular, relational
+from benchmarks.workload import Bound, Figure, Workload
 
-import numpy
-import torch
-from torch import Tensor
-
-from benchmarks import graphs, peers
-from benchmarks.peers import Run, step
-from weft import nn
-from weft.ops import aggregate
-from weft.structure import Sparse
-
-HALF = {torch.bfloat16: 2e-2, torch.float32: 1e-5}
-"""The largest relative distance from the float64 reference at which a time counts."""
+PARITY = 0.95, 1.0
+"""What runs torch's own kernel must not be slower than that kernel."""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """What to reach against one peer: times faster (must, aim), and the share of its memory (must, aim)."""
-
-    peer: str
-    must: float
-    aim: float
-    memory: tuple[float, float] | None = None
+def attention_on_cpu(must: float, aim: float) -> tuple[Figure, ...]:
+    return (Figure("PyG default", must, aim, (1 / 8, 1 / 15)),)
 
 
-@dataclass(frozen=True)
-class Bound:
-    """What to stay under where no peer can run: milliseconds (must, aim) per element type, and GiB in all."""
+ATTENTION_ON_GPU = (Figure("PyG default", 6, 11, (1 / 6, 1 / 15)), Figure("PyG compiled", 3, 6))
+SPARSE_ON_GPU = (Figure("torch.sparse (cuSPARSE)", 1.1, 1.4),)
 
-    milliseconds: dict[str, tuple[float, float]]
-    gib: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Workload:
-    """A named measurement; `build(shape, device, dtype)` gives the contenders, weft first.
-
-    `gate` builds what is compared with the reference, where that is not the same; `bound` holds on a GPU.
-    """
-
-    name: str
-    shape: str
-    build: Callable[[str, str, torch.dtype], dict[str, Run]]
-    cpu: tuple[Figure, ...] = ()
-    cuda: tuple[Figure, ...] = ()
-    gate: Callable[[str, str, torch.dtype], dict[str, Run]] | None = None
-    bound: Bound | None = None
-
-
-def _inputs(
-    shape: str, device: str, dtype: torch.dtype, width: int = 128
-) -> tuple[Sparse, tuple[Tensor, Tensor], Tensor, Tensor]:
-    edges = graphs.edges(shape)
-    nodes = graphs.SHAPES[shape].nodes
-    generator = torch.Generator().manual_seed(1)
-    x = torch.randn(nodes, width, generator=generator).to(device, dtype)
-    grad = torch.randn(nodes, width, generator=generator).to(device, dtype)
-    source, target = (end.to(device) for end in edges)
-    return Sparse.from_edges(source, target, nodes), (source, target), x.requires_grad_(), grad
-
-
-def _sum(backward: bool) -> Callable[[str, str, torch.dtype], dict[str, Run]]:
-    def build(shape: str, device: str, dtype: torch.dtype) -> dict[str, Run]:
-        over, edges, x, grad = _inputs(shape, device, dtype)
-        given = grad if backward else None
-        nodes = over.num_targets
-        matrix = peers.csr(edges, nodes, dtype)
-        runs = {"weft": step(None, lambda x: aggregate(x, over), x, given)}
-        if device == "cpu":
-            index = peers.edge_index(edges, nodes)
-            runs["torch.sparse.mm"] = step(None, lambda x: torch.sparse.mm(matrix, x, "sum"), x, given)
-            runs["PyG EdgeIndex, cached"] = step(None, lambda x: index.matmul(x), x, given)
-            if not backward and dtype == torch.float32:
-                import scipy.sparse
-
-                shaped = scipy.sparse.csr_matrix(
-                    (matrix.values().numpy(), matrix.col_indices().numpy(), matrix.crow_indices().numpy()), shape=(nodes, nodes)
-                )
-                plain = x.detach().numpy()
-                runs["SciPy CSR"] = lambda: [torch.from_numpy(shaped @ plain)]
-        else:
-            runs["torch.sparse (cuSPARSE)"] = step(None, lambda x: matrix @ x, x, given)
-        return runs
-
-    return build
-
-
-def _max(shape: str, device: str, dtype: torch.dtype) -> dict[str, Run]:
-    over, edges, x, grad = _inputs(shape, device, dtype)
-    conv, index = peers.maximum(), torch.stack(edges)
-    return {
-        "weft": step(None, lambda x: aggregate(x, over, how="max"), x, grad),
-        "PyG default": step(None, lambda x: conv(x, index), x, grad),
-    }
-
-
-def _layer(name: str, heads: int | None = None) -> Callable[[str, str, torch.dtype], dict[str, Run]]:
-    width = 128 if heads is None else heads * 32
-
-    def build(shape: str, device: str, dtype: torch.dtype) -> dict[str, Run]:
-        over, edges, x, grad = _inputs(shape, device, dtype, width)
-        torch.manual_seed(2)
-        make = {"GCN": nn.GCN, "SAGE": nn.SAGE, "GAT": nn.GAT, "GATv2": nn.GATv2, "graph transformer": nn.TransformerConv}[name]
-        ours = make(width, width) if heads is None else make(width, width, heads=heads)  # type: ignore[operator]
-        ours = ours.to(device)
-        index, nodes = torch.stack(edges), over.num_targets
-        runs: dict[str, Run] = {}
-
-        def add(label: str, layer: torch.nn.Module, structure: object) -> None:
-            layer = layer.to(dtype)
-            forward = torch.compile(layer) if "compiled" in label else layer
-            runs[label] = step(layer, lambda x: forward(x, structure), x, grad)
-
-        if name in ("GCN", "SAGE"):
-            theirs = peers.gcn(ours, cached=False) if name == "GCN" else peers.sage(ours)
-            best = peers.gcn(ours, cached=True) if name == "GCN" else peers.sage(ours)
-            matrix = peers.csr(edges, nodes, dtype, wide=True)
-        else:
-            copy = {"GAT": peers.gat, "GATv2": peers.gatv2, "graph transformer": peers.transformer}[name]
-            theirs, best, matrix = copy(ours), copy(ours), None
-        add("weft", ours, over)
-        add("PyG default", theirs, index)
-        if shape == "products":
-            pass  # compiled or not, PyG does not fit
-        elif device == "cuda":
-            add("PyG compiled", best, index)
-        elif matrix is not None:
-            add("PyG best (cached, CSR)", best, matrix)
-        else:
-            order = torch.argsort(edges[1], stable=True)
-            add("PyG best (sorted edges)", best, index[:, order])
-        return runs
-
-    return build
-
-
-def _training(dropout: float) -> Callable[[str, str, torch.dtype], dict[str, Run]]:
-    """A whole step of the two-layer GCN on Cora's sizes: dropout, two layers, loss, gradients, Adam.
-
-    Without dropout the step also gives its loss and gradients, so that they can be compared.
-    """
-
-    def build(shape: str, device: str, dtype: torch.dtype) -> dict[str, Run]:
-        edges, nodes = graphs.edges(shape), graphs.SHAPES[shape].nodes
-        generator = torch.Generator().manual_seed(1)
-        x = (torch.rand(nodes, 1433, generator=generator) < 0.0127).to(device, dtype)
-        x = x / x.sum(1, keepdim=True).clamp(min=1)
-        y = torch.randint(7, (140,), generator=generator).to(device)
-        source, target = (end.to(device) for end in edges)
-        over, index = Sparse.from_edges(source, target, nodes), torch.stack([source, target])
-        torch.manual_seed(2)
-        ours = [nn.GCN(1433, 16).to(device), nn.GCN(16, 7).to(device)]
-        item, word = x.nonzero(as_tuple=True)
-        words = Sparse.from_edges(word, item, nodes, 1433, weight=x[item, word])
-        bag = nn.Bag(1433, 16, dropout=dropout)
-        sparse = [nn.GCN(1433, 16, project=bag).to(device), copy.deepcopy(ours[1])]
-        with torch.no_grad():
-            bag.weight.copy_(ours[0].project.weight.T)
-        default = [peers.gcn(layer, cached=False) for layer in ours]
-        best = [peers.gcn(layer, cached=True) for layer in ours]
-
-        def run(first: torch.nn.Module, second: torch.nn.Module, structure: object, features: object) -> Run:
-            weights = [*first.to(dtype).parameters(), *second.to(dtype).parameters()]
-            adam = torch.optim.Adam(weights, lr=0.01, weight_decay=5e-4)
-            drop = torch.nn.functional.dropout
-
-            def once() -> list[Tensor]:
-                adam.zero_grad()
-                h = torch.relu(first(drop(x, dropout) if features is x else features, structure))
-                loss = torch.nn.functional.cross_entropy(second(drop(h, dropout), structure)[:140], y)
-                loss.backward()
-                found = [] if dropout else [loss.detach(), *(w.grad.clone() for w in weights if w.grad is not None)]
-                adam.step()
-                return found
-
-            return once
-
-        return {
-            "weft": run(*sparse, over, words),
-            "weft, dense features": run(*ours, over, x),
-            "PyG default": run(*default, index, x),
-            "PyG best (cached)": run(*best, index, x),
-        }
-
-    return build
-
-
-def _build(shape: str, device: str, dtype: torch.dtype) -> dict[str, Run]:
-    """An edge list of 10 M random edges (160 MB of int64) sorted and compressed; on other shapes, that shape's."""
-    generator = torch.Generator().manual_seed(0)
-    count, nodes = (10_000_000, 1_000_000) if shape == "uniform" else (graphs.SHAPES[shape].edges, graphs.SHAPES[shape].nodes)
-    source, target = (torch.randint(nodes, (count,), generator=generator) for _ in range(2))
-    keys = target.numpy()
-
-    def build() -> list[Tensor]:
-        over = Sparse.from_edges(source, target, nodes)
-        return [over.rows.pointer] if count < 10_000_000 else []
-
-    def sort() -> list[Tensor]:
-        order = numpy.argsort(keys, kind="stable")
-        return [torch.from_numpy(numpy.searchsorted(keys[order], numpy.arange(nodes + 1)))] if count < 10_000_000 else []
-
-    return {"weft": build, "NumPy stable argsort": sort}
-
-
-ATTENTION_CPU = lambda must, aim: (Figure("PyG default", must, aim, (1 / 8, 1 / 15)),)  # noqa: E731
-ATTENTION_CUDA = (Figure("PyG default", 6, 11, (1 / 6, 1 / 15)), Figure("PyG compiled", 3, 6))
-
-WORKLOADS = (
+SUMS = (
     Workload(
         "aggregate-sum forward",
         "arxiv",
-        _sum(backward=False),
+        relational.sums(backward=False),
         cpu=(Figure("torch.sparse.mm", 1.5, 2.2), Figure("PyG EdgeIndex, cached", 1.5, 2.2)),
-        cuda=(Figure("torch.sparse (cuSPARSE)", 1.1, 1.4),),
+        cuda=SPARSE_ON_GPU,
+        models=limits.sums(128, passes=1),
     ),
     Workload(
         "aggregate-sum forward+backward",
         "arxiv",
-        _sum(backward=True),
+        relational.sums(backward=True),
         cpu=(Figure("torch.sparse.mm", 2, 4), Figure("PyG EdgeIndex, cached", 2, 4)),
+        models=limits.sums(128, passes=2),
     ),
-    Workload("GCN forward+backward", "arxiv", _layer("GCN"), (Figure("PyG default", 5, 8),), (Figure("PyG default", 4, 7),)),
-    Workload("SAGE forward+backward", "arxiv", _layer("SAGE"), (Figure("PyG default", 5, 8),), (Figure("PyG default", 4, 7),)),
-    Workload("max-aggregation forward+backward", "arxiv", _max, (Figure("PyG default", 3, 8),)),
-    Workload("GAT 4 × 32 forward+backward", "arxiv", _layer("GAT", 4), ATTENTION_CPU(4, 8), ATTENTION_CUDA),
-    Workload("GATv2 4 × 32 forward+backward", "arxiv", _layer("GATv2", 4), ATTENTION_CPU(4, 8), ATTENTION_CUDA),
     Workload(
-        "graph transformer 4 × 32 forward+backward",
+        "max-aggregation forward+backward",
         "arxiv",
-        _layer("graph transformer", 4),
-        ATTENTION_CPU(5, 10),
-        ATTENTION_CUDA,
+        relational.maxima,
+        cpu=(Figure("PyG default", 3, 8),),
+        cuda=(Figure("PyG default", 3, 5),),
+        models=limits.extremes(128),
     ),
-    Workload("GAT 8 × 32 forward+backward", "arxiv", _layer("GAT", 8), cuda=ATTENTION_CUDA),
-    Workload("GATv2 8 × 32 forward+backward", "arxiv", _layer("GATv2", 8), cuda=ATTENTION_CUDA),
-    Workload("graph transformer 8 × 32 forward+backward", "arxiv", _layer("graph transformer", 8), cuda=ATTENTION_CUDA),
-    Workload("aggregate-sum forward", "products", _sum(backward=False), cuda=(Figure("torch.sparse (cuSPARSE)", 1.1, 1.4),)),
     Workload(
-        "graph transformer 4 × 32 forward+backward",
+        "aggregate-sum forward",
         "products",
-        _layer("graph transformer", 4),
-        cuda=(Figure("PyG default", 1, 1),),
-        bound=Bound({"float32": (130, 95), "bfloat16": (75, 55)}, (25, 16)),
+        relational.sums(backward=False),
+        cuda=SPARSE_ON_GPU,
+        models=limits.sums(128, passes=1),
     ),
-    Workload("build from 10 M edges", "uniform", _build, (Figure("NumPy stable argsort", 1, 3),)),
-    Workload("GCN training step", "cora", _training(0.5), (Figure("PyG default", 2, 4),), gate=_training(0.0)),
 )
+
+CONVOLUTIONS = tuple(
+    Workload(
+        f"{name} forward+backward",
+        "arxiv",
+        relational.layer(name),
+        cpu=(Figure("PyG default", 5, 8),),
+        cuda=(Figure("PyG default", 4, 7),),
+        models=limits.sums(128, passes=2),
+    )
+    for name in ("GCN", "SAGE")
+)
+
+ATTENTIONS = tuple(
+    Workload(
+        f"{name} {heads} × 32 forward+backward",
+        "arxiv",
+        relational.layer(name, heads),
+        cpu=attention_on_cpu(must, aim) if heads == 4 else (),
+        cuda=ATTENTION_ON_GPU,
+        models=limits.attention(heads, 32, score=score),
+    )
+    for heads in (4, 8)
+    for name, score, must, aim in (
+        ("GAT", "additive", 4, 8),
+        ("GATv2", "activated", 4, 8),
+        ("graph transformer", "dot", 5, 10),
+    )
+)
+
+LARGE = Workload(
+    "graph transformer 4 × 32 forward+backward",
+    "products",
+    relational.layer("graph transformer", 4),
+    cuda=(Figure("PyG default", 1, 1),),
+    bound=Bound({"float32": (130, 95), "bfloat16": (75, 55)}, (25, 16)),
+    models=limits.attention(4, 32, score="dot"),
+)
+
+OTHERS = (
+    Workload("build from 10 M edges", "uniform", relational.building, cpu=(Figure("NumPy stable argsort", 1, 3),)),
+    Workload(
+        "GCN training step",
+        "cora",
+        relational.training(dropout=0.5),
+        cpu=(Figure("PyG default", 2, 4),),
+        cuda=(Figure("PyG default", 3, 4),),
+        gate=relational.training(dropout=0.0),
+    ),
+    *(
+        Workload(
+            name, shape, build, cpu=(Figure(peer, *PARITY),) if shape == few else (), cuda=(Figure(peer, *PARITY),), small=small
+        )
+        for name, build, peer, few, shapes, small in (
+            (
+                "attend over Causal, forward+backward",
+                regular.causal,
+                "torch SDPA",
+                "2 × 1024",
+                ("2 × 1024", "4 × 4096"),
+                "2 × 96",
+            ),
+            (
+                "attend over Window(256), forward+backward",
+                regular.window,
+                "torch SDPA, masked",
+                "1 × 4096",
+                ("1 × 4096", "1 × 16384"),
+                "1 × 600",
+            ),
+            ("LSTM along Chain, forward+backward", regular.recurrent, "torch.nn.LSTM", "32 × 128", ("32 × 128",), "2 × 9"),
+        )
+        for shape in shapes
+    ),
+)
+
+WORKLOADS = (*SUMS, *CONVOLUTIONS, *ATTENTIONS, LARGE, *OTHERS)

@@ -13,6 +13,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from weft.ops import buffers
+
 if not torch.cuda.is_available():
     os.environ.setdefault("TRITON_INTERPRET", "1")  # before anyone imports a Triton kernel
 
@@ -44,6 +46,7 @@ def poisoned_memory() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for home, name in ((torch, "empty"), (torch, "empty_like"), (Tensor, "new_empty")):
             patch.setattr(home, name, poisoned(getattr(home, name)))
+        patch.setattr(buffers.Free, "take", poisoned_bytes(buffers.Free.take))
         yield
 
 
@@ -57,6 +60,17 @@ def poisoned(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
         elif out.dtype != torch.bool:
             out.fill_(torch.iinfo(out.dtype).min if out.dtype.is_signed else torch.iinfo(out.dtype).max)
         return out
+
+    return wrapper
+
+
+def poisoned_bytes(take: Callable[..., Any]) -> Callable[..., Any]:
+    """All bits set: NaN in every floating-point type, -1 in every whole one."""
+
+    def wrapper(*args: Any) -> Any:
+        block = take(*args)
+        block.fill(0xFF)
+        return block
 
     return wrapper
 

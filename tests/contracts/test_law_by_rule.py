@@ -27,8 +27,9 @@ REGULAR = [
     Window(6, 2, 1),
     Window(4, 9, 9),
     Window(6, 2, lengths=[6, 3]),
-    Window(150, 3, 2),
-    Window(150, 40, lengths=[150, 70]),
+    Window(300, 3, 2),
+    Window(300, 40, lengths=[300, 70]),
+    Window(450, 9, 150),
     Chain(5),
     Chain(5, reverse=True),
     Chain(5, lengths=[1, 4]),
@@ -150,7 +151,7 @@ BEYOND = [
     Dense(4, lengths=[2]),
     Causal(4, lengths=[2]),
     Window(4, 1, lengths=[2]),
-    Window(150, 1, lengths=[2]),
+    Window(300, 1, lengths=[2]),
     Chain(4, lengths=[2]),
 ]
 

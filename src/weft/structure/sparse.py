@@ -127,6 +127,10 @@ class Sparse(Structure):
         undo = self.undo_edge
         return (source, target) if undo is None else (source[undo], target[undo])
 
+    def targets_of(self, x: Tensor) -> Tensor:
+        """The targets' own part of what is known of the sources: where targets are fewer, they come first."""
+        return x if self.num_targets == self.num_sources else x[: self.num_targets]
+
     def stored_weight(self) -> Tensor | None:
         """The whole weight of every edge in storage order: its own, times the factors of its two ends."""
         parts = [] if self.weight is None else [self.weight]

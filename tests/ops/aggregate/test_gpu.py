@@ -33,8 +33,8 @@ OPERATORS += (spread.unspread_rows,)
 def kernels(monkeypatch):
     """The operators run the Triton kernels whatever the device, and more than LIMIT edges are heavy."""
     for op in OPERATORS:
-        kernel = partial(getattr(gpu, op._name.removeprefix("weft::")), heavy=LIMIT)
-        monkeypatch.setitem(op._backend_fns, DEVICE, kernel)
+        kernel = partial(getattr(gpu, op.name.removeprefix("weft::")), heavy=LIMIT)
+        monkeypatch.setitem(op.kernels, DEVICE, kernel)
     monkeypatch.setattr(Rows, "schedule", property(lambda rows: split_heavy(rows, LIMIT)))
     mend_interpreter(monkeypatch)
 

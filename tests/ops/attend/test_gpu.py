@@ -31,8 +31,8 @@ LIMIT = 9
 @pytest.fixture(autouse=True)
 def kernels(monkeypatch):
     """The operators run the Triton kernels whatever the device, and more than LIMIT edges are heavy."""
-    monkeypatch.setitem(operator.attend_rows._backend_fns, DEVICE, partial(gpu.attend_rows, heavy=LIMIT))
-    monkeypatch.setitem(operator.attend_backward._backend_fns, DEVICE, partial(gpu_backward.attend_backward, heavy=LIMIT))
+    monkeypatch.setitem(operator.attend_rows.kernels, DEVICE, partial(gpu.attend_rows, heavy=LIMIT))
+    monkeypatch.setitem(operator.attend_backward.kernels, DEVICE, partial(gpu_backward.attend_backward, heavy=LIMIT))
     monkeypatch.setattr(sys.modules["weft.ops.attend"], "relation", heavy_relation)
     monkeypatch.setattr(gpu_backward, "LEARNERS", 4)  # so that each takes several rows
     mend_interpreter(monkeypatch)

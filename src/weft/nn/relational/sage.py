@@ -32,4 +32,4 @@ class SAGE(nn.Module):
 
     def forward(self, x: Float[Tensor, "sources in_dim"], over: Sparse) -> Float[Tensor, "targets out_dim"]:
         around = aggregate(x, over, how=self.how)
-        return self.neighbours(around) + self.own(x[: over.num_targets])
+        return self.neighbours(around) + self.own(over.targets_of(x))

@@ -32,7 +32,7 @@ class TransformerConv(nn.Module):
     def forward(
         self, x: Float[Tensor, "sources in_dim"], over: Sparse, *, edge_x: Float[Tensor, "edges edge_dim"] | None = None
     ) -> Float[Tensor, "targets out_dim"]:
-        own = x[: over.num_targets]
+        own = over.targets_of(x)
         q, k, v = (split_heads(part, self.heads) for part in (self.q(own), self.k(x), self.v(x)))
         edge = None if self.edge is None else split_heads(self.edge(edge_x), self.heads)
         out = attend(q, k, v, over, edge_k=edge, edge_v=edge, dropout=self.dropout if self.training else 0.0)

@@ -7,10 +7,11 @@ from torch import Tensor
 
 from weft.ops.buffers import computable, empty, flat
 from weft.ops.dispatch import Relation, transpose
+from weft.ops.operator import operator
 from weft.ops.parallel import for_rows
 
 
-@torch.library.custom_op("weft::extreme_rows", mutates_args=(), device_types="cpu")
+@operator("weft::extreme_rows")
 def extreme_rows(x: Tensor, over: list[Tensor | None], largest: bool) -> tuple[Tensor, Tensor]:
     """The extreme of each feature over the sources of a target, and the stored edge of it (-1: no edge)."""
     from weft.ops.aggregate import cpu
@@ -26,14 +27,14 @@ def extreme_rows(x: Tensor, over: list[Tensor | None], largest: bool) -> tuple[T
     return out.to(dtype), winner
 
 
-@extreme_rows.register_kernel("cuda")
+@extreme_rows.on_gpu
 def _(x, over, largest):
     from weft.ops.aggregate import gpu
 
     return gpu.extreme_rows(x, over, largest)
 
 
-@extreme_rows.register_fake
+@extreme_rows.shapes
 def _(x: Tensor, over: Relation, largest: bool) -> tuple[Tensor, Tensor]:
     pointer = over[0]
     assert pointer is not None
@@ -41,7 +42,7 @@ def _(x: Tensor, over: Relation, largest: bool) -> tuple[Tensor, Tensor]:
     return out, torch.empty_like(out, dtype=torch.int32)
 
 
-@torch.library.custom_op("weft::won_rows", mutates_args=(), device_types="cpu")
+@operator("weft::won_rows")
 def won_rows(grad: Tensor, winner: Tensor, over: list[Tensor | None]) -> Tensor:
     """Each source collects the gradient of the features it won; `over` is seen from the sources."""
     from weft.ops.aggregate import cpu
@@ -56,14 +57,14 @@ def won_rows(grad: Tensor, winner: Tensor, over: list[Tensor | None]) -> Tensor:
     return out.to(dtype)
 
 
-@won_rows.register_kernel("cuda")
+@won_rows.on_gpu
 def _(grad, winner, over):
     from weft.ops.aggregate import gpu
 
     return gpu.won_rows(grad, winner, over)
 
 
-@won_rows.register_fake
+@won_rows.shapes
 def _(grad: Tensor, winner: Tensor, over: Relation) -> Tensor:
     pointer = over[0]
     assert pointer is not None
@@ -91,5 +92,5 @@ def _won_backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None]:
     return torch.where(winner >= 0, grad.gather(0, came_from), 0.0), None, None
 
 
-extreme_rows.register_autograd(_extreme_backward, setup_context=_save_extreme)
-won_rows.register_autograd(_won_backward, setup_context=_save_won)
+extreme_rows.derivative(_extreme_backward, _save_extreme)
+won_rows.derivative(_won_backward, _save_won)

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from weft.ops.buffers import accumulator, computable, empty, exact, flat
 from weft.ops.dispatch import SCALE_SOURCE, Relation, transpose
+from weft.ops.operator import operator
 from weft.ops.parallel import for_rows
 
 
-@torch.library.custom_op("weft::sum_rows", mutates_args=(), device_types="cpu")
+@operator("weft::sum_rows")
 def sum_rows(x: Tensor, weight: Tensor | None, over: list[Tensor | None]) -> Tensor:
     """out[target] = scale_target · Σ weight · scale_source · x[source]."""
     from weft.ops.aggregate import cpu
@@ -36,21 +37,21 @@ def sum_rows(x: Tensor, weight: Tensor | None, over: list[Tensor | None]) -> Ten
     return out.to(dtype)
 
 
-@sum_rows.register_kernel("cuda")
+@sum_rows.on_gpu
 def _(x, weight, over):
     from weft.ops.aggregate import gpu
 
     return gpu.sum_rows(x, weight, over)
 
 
-@sum_rows.register_fake
+@sum_rows.shapes
 def _(x: Tensor, weight: Tensor | None, over: Relation) -> Tensor:
     pointer = over[0]
     assert pointer is not None
     return x.new_empty(pointer.shape[0] - 1, x.shape[1], x.shape[2])
 
 
-@torch.library.custom_op("weft::dot_edges", mutates_args=(), device_types="cpu")
+@operator("weft::dot_edges")
 def dot_edges(a: Tensor, b: Tensor, over: list[Tensor | None]) -> Tensor:
     """out[edge, head] = scale_target · scale_source · ⟨a[target, head], b[source, head]⟩."""
     from weft.ops.aggregate import cpu
@@ -73,14 +74,14 @@ def dot_edges(a: Tensor, b: Tensor, over: list[Tensor | None]) -> Tensor:
     return out.to(dtype)
 
 
-@dot_edges.register_kernel("cuda")
+@dot_edges.on_gpu
 def _(a, b, over):
     from weft.ops.aggregate import gpu
 
     return gpu.dot_edges(a, b, over)
 
 
-@dot_edges.register_fake
+@dot_edges.shapes
 def _(a: Tensor, b: Tensor, over: Relation) -> Tensor:
     index = over[1]
     assert index is not None
@@ -114,5 +115,5 @@ def _dot_backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None,
     return a_grad, b_grad, None
 
 
-sum_rows.register_autograd(_sum_backward, setup_context=_save_sum)
-dot_edges.register_autograd(_dot_backward, setup_context=_save_dot)
+sum_rows.derivative(_sum_backward, _save_sum)
+dot_edges.derivative(_dot_backward, _save_dot)

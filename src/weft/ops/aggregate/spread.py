@@ -7,10 +7,11 @@ from torch import Tensor
 
 from weft.ops.buffers import accumulator, computable, empty, flat
 from weft.ops.dispatch import Relation, transpose
+from weft.ops.operator import operator
 from weft.ops.parallel import for_rows
 
 
-@torch.library.custom_op("weft::spread_rows", mutates_args=(), device_types="cpu")
+@operator("weft::spread_rows")
 def spread_rows(x: Tensor, over: list[Tensor | None]) -> tuple[Tensor, Tensor]:
     """Variance and mean of each feature over the sources of a target (both zero without edges)."""
     from weft.ops.aggregate import cpu
@@ -26,14 +27,14 @@ def spread_rows(x: Tensor, over: list[Tensor | None]) -> tuple[Tensor, Tensor]:
     return variance, mean
 
 
-@spread_rows.register_kernel("cuda")
+@spread_rows.on_gpu
 def _(x, over):
     from weft.ops.aggregate import gpu
 
     return gpu.spread_rows(x, over)
 
 
-@spread_rows.register_fake
+@spread_rows.shapes
 def _(x: Tensor, over: Relation) -> tuple[Tensor, Tensor]:
     pointer = over[0]
     assert pointer is not None
@@ -41,7 +42,7 @@ def _(x: Tensor, over: Relation) -> tuple[Tensor, Tensor]:
     return variance, torch.empty_like(variance)
 
 
-@torch.library.custom_op("weft::unspread_rows", mutates_args=(), device_types="cpu")
+@operator("weft::unspread_rows")
 def unspread_rows(x: Tensor, mean: Tensor, grad: Tensor, over: list[Tensor | None]) -> Tensor:
     """Each source collects grad[target] · (x[source] - mean[target]); `over` is seen from the sources."""
     from weft.ops.aggregate import cpu
@@ -56,14 +57,14 @@ def unspread_rows(x: Tensor, mean: Tensor, grad: Tensor, over: list[Tensor | Non
     return out.to(x.dtype)
 
 
-@unspread_rows.register_kernel("cuda")
+@unspread_rows.on_gpu
 def _(x, mean, grad, over):
     from weft.ops.aggregate import gpu
 
     return gpu.unspread_rows(x, mean, grad, over)
 
 
-@unspread_rows.register_fake
+@unspread_rows.shapes
 def _(x: Tensor, mean: Tensor, grad: Tensor, over: Relation) -> Tensor:
     return torch.empty_like(x)
 
@@ -80,4 +81,4 @@ def _spread_backward(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor, None]:
     return unspread_rows(x, mean, (2 * grad / count[:, None]).contiguous(), transpose(over)), None
 
 
-spread_rows.register_autograd(_spread_backward, setup_context=_save_spread)
+spread_rows.derivative(_spread_backward, _save_spread)

@@ -14,6 +14,7 @@ from weft.ops.attend import reference
 from weft.ops.attend.score import Activated, Additive, Dot, Score
 from weft.ops.buffers import accumulator, computable, empty, exact, flat
 from weft.ops.dispatch import Relation
+from weft.ops.operator import operator
 from weft.ops.parallel import for_pieces, for_rows
 from weft.ops.random import threshold
 from weft.structure import Sparse
@@ -28,7 +29,7 @@ def lanes_for(dim: int) -> tuple[int, bool]:
     return lanes, lanes == dim
 
 
-@torch.library.custom_op("weft::attend_rows", mutates_args=(), device_types="cpu")
+@operator("weft::attend_rows")
 def attend_rows(
     q: Tensor,
     k: Tensor,
@@ -70,14 +71,14 @@ def attend_rows(
     return out, lse
 
 
-@attend_rows.register_kernel("cuda")
+@attend_rows.on_gpu
 def _(*inputs: Any) -> tuple[Tensor, Tensor]:
     from weft.ops.attend import gpu
 
     return gpu.attend_rows(*inputs)
 
 
-@attend_rows.register_fake
+@attend_rows.shapes
 def _(q, k, v, vector, bias, edge_k, edge_v, seed, over, kind, scale, slope, dropout):  # type: ignore[no-untyped-def]
     targets = over[0].shape[0] - 1
     return (
@@ -86,7 +87,7 @@ def _(q, k, v, vector, bias, edge_k, edge_v, seed, over, kind, scale, slope, dro
     )
 
 
-@torch.library.custom_op("weft::attend_backward", mutates_args=(), device_types="cpu")
+@operator("weft::attend_backward")
 def attend_backward(
     q: Tensor,
     k: Tensor,
@@ -206,14 +207,14 @@ class _Call:
         ]
 
 
-@attend_backward.register_kernel("cuda")
+@attend_backward.on_gpu
 def _(*inputs: Any) -> list[Tensor]:
     from weft.ops.attend import gpu_backward
 
     return gpu_backward.attend_backward(*inputs)
 
 
-@attend_backward.register_fake
+@attend_backward.shapes
 def _(q, k, v, vector, bias, edge_k, edge_v, seed, over, kind, scale, slope, dropout, out, lse, grad, needs):  # type: ignore[no-untyped-def]
     inputs = (q, k, v, vector, bias, edge_k, edge_v)
     return [q.new_empty(0) if x is None or not need else torch.empty_like(x) for x, need in zip(inputs, needs, strict=True)]
@@ -257,4 +258,4 @@ def _through_reference(
     return [next(found) if need else None for need in needs]
 
 
-attend_rows.register_autograd(_backward, setup_context=_save)
+attend_rows.derivative(_backward, _save)

@@ -12,7 +12,7 @@ from weft.ops.dispatch import record
 from weft.structure import Causal, Dense, Regular, Window
 
 BLOCK = 64
-"""A window is attended in blocks of at least this many positions."""
+"""A window is attended in blocks of at least so many positions, or of half of what it spans: a power of two."""
 
 
 def attend_regular(
@@ -41,7 +41,7 @@ def _fused(q: Tensor, k: Tensor, v: Tensor, over: Regular, score: Dot, bias: Ten
         beyond = ~speaks[:, None, :, None]
         q = q.masked_fill(beyond, 0) if over.num_targets == over.num_sources else q
         k, v = k.masked_fill(beyond, 0), v.masked_fill(beyond, 0)
-    if isinstance(over, Window) and bias is None and over.length > 2 * BLOCK > over.left + over.right:
+    if isinstance(over, Window) and bias is None and sum(_stretch(over)[1:]) < over.length:
         return _banded(q, k, v, over, score, dropout, speaks).transpose(-3, -2)
     square_causal = isinstance(over, Causal) and over.num_targets == over.num_sources
     if speaks is None and bias is None and (isinstance(over, Dense) or square_causal):
@@ -65,29 +65,39 @@ def _masked(q: Tensor, k: Tensor, v: Tensor, allowed: Tensor, bias: Tensor | Non
     return torch.where(hears, out, 0)
 
 
+def _stretch(over: Window) -> tuple[int, int, int, int]:
+    """The length of a block, and of what it sees: whole blocks behind, itself, whole blocks ahead."""
+    block = BLOCK
+    while 2 * block < over.left + over.right:
+        block *= 2
+    return block, -(-over.left // block) * block, block, -(-over.right // block) * block
+
+
 def _banded(q: Tensor, k: Tensor, v: Tensor, over: Window, score: Dot, dropout: float, speaks: Tensor | None) -> Tensor:
-    """Blocks of positions, each beside the stretch it sees: time and memory follow length · window."""
-    block, width = BLOCK, BLOCK + over.left + over.right
-    length, batch = over.length, q.shape[:-2]
-    count = -(-length // block)
-    short = count * block - length
+    """Blocks of positions, each beside the blocks it sees: time and memory follow length · window."""
+    block, behind, _, ahead = _stretch(over)
+    count, length = -(-over.length // block), over.length
+    short, width = count * block - length, behind + block + ahead
+    items = 1 if speaks is None else speaks.shape[0]  # items of one mask are further heads
 
-    def stretch(x: Tensor) -> Tensor:  # (…, heads, length, dim) → (…, blocks, heads, width, dim)
-        x = pad(x, (0, 0, over.left, over.right + short)).unfold(-2, width, block)
-        return x.movedim(-3, -4).transpose(-1, -2)
+    def fold(x: Tensor) -> Tensor:  # (…, heads, count, positions, dim) → (items · count, … · heads, positions, dim)
+        x = x.reshape(items, -1, *x.shape[-3:]).transpose(1, 2)
+        return x.flatten(0, 1)
 
-    blocks = pad(q, (0, 0, 0, short)).unflatten(-2, (count, block)).movedim(-3, -4)
-    ahead = torch.arange(width, device=q.device)[None, :] - torch.arange(block, device=q.device)[:, None]
-    near = (ahead >= 0) & (ahead <= over.left + over.right)  # (block, width)
-    there = q.new_ones(1, length, dtype=torch.bool) if speaks is None else speaks
-    heard = pad(there, (over.left, over.right + short)).unfold(-1, width, block)  # (items, blocks, width)
-    allowed = near & heard[:, :, None, None, :]
+    def seen(x: Tensor) -> Tensor:  # (…, length, rest) → (…, count, width, rest)
+        x = pad(x, (0, 0, behind, short + ahead)).unflatten(-2, (-1, block))
+        return torch.cat([x[..., first : first + count, :, :] for first in range(width // block)], dim=-2)
+
+    away = torch.arange(width, device=q.device)[None, :] - torch.arange(block, device=q.device)[:, None] - behind
+    near = (away >= -over.left) & (away <= over.right)  # (block, width)
+    there = q.new_ones(1, length) if speaks is None else speaks.to(q.dtype)
+    allowed = near & (seen(there[..., None]) > 0).transpose(-1, -2)  # (items, count, block, width)
     if speaks is not None:
-        listens = pad(speaks, (0, short)).unflatten(-1, (count, block))
-        allowed = allowed & listens[:, :, None, :, None]
-    allowed = allowed.expand(*batch[:-1], *allowed.shape[1:]) if len(batch) > 1 else allowed[0]
-    out = _masked(blocks, stretch(k), stretch(v), allowed, None, score, dropout)
-    return out.movedim(-4, -3).flatten(-3, -2)[..., :length, :]
+        allowed = allowed & pad(speaks, (0, short)).reshape(items, count, block, 1)
+    blocks = pad(q, (0, 0, 0, short)).unflatten(-2, (count, block))
+    out = _masked(fold(blocks), fold(seen(k)), fold(seen(v)), allowed.flatten(0, 1)[:, None], None, score, dropout)
+    out = out.unflatten(0, (items, count)).transpose(1, 2)  # (items, … · heads, count, block, dim)
+    return out.reshape(*q.shape[:-2], count * block, v.shape[-1])[..., :length, :]
 
 
 def _through_edges(q: Tensor, k: Tensor, v: Tensor, over: Regular, score: Score, bias: Tensor | None, dropout: float) -> Tensor:

@@ -27,7 +27,7 @@ def _whole(step: RNNStep | GRUStep | LSTMStep, x: Tensor, state: State) -> tuple
     weights = step.gates.flat()
     before = tuple(part[None].contiguous() for part in state)
     start = before if isinstance(step, LSTMStep) else before[0]
-    out, *after = _KERNELS[type(step)](x, start, weights, len(weights) == 4, 1, 0.0, False, False, True)
+    out, *after = _KERNELS[type(step)](x, start, weights, len(weights) == 4, 1, 0.0, _learns(x, *before, *weights), False, True)
     return out, tuple(part[0] for part in after)
 
 
@@ -40,13 +40,18 @@ def _packed(step: RNNStep | GRUStep | LSTMStep, x: Tensor, lengths: Tensor, stat
     before = tuple(part[order][None] for part in state)
     start = before if isinstance(step, LSTMStep) else before[0]
     data, *after = _KERNELS[type(step)](
-        packed.data, packed.batch_sizes, start, weights, len(weights) == 4, 1, 0.0, False, False
+        packed.data, packed.batch_sizes, start, weights, len(weights) == 4, 1, 0.0, _learns(x, *before, *weights), False
     )
     result = PackedSequence(data, packed.batch_sizes, order, undo)
     out, _ = pad_packed_sequence(result, batch_first=True, total_length=x.shape[1])
     empty = (lengths == 0)[:, None]
     last = tuple(torch.where(empty, old, new[0][undo]) for old, new in zip(state, after, strict=True))
     return torch.where(empty[..., None], 0, out), last
+
+
+def _learns(*tensors: Tensor) -> bool:
+    """Whether a GPU has to keep what the way back needs."""
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
 def _turn(x: Tensor, over: Chain) -> Tensor:

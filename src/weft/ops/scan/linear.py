@@ -6,10 +6,11 @@ import torch
 from torch import Tensor
 
 from weft.ops.buffers import accumulator, empty, flat
+from weft.ops.operator import operator
 from weft.ops.parallel import for_rows
 
 
-@torch.library.custom_op("weft::decay_rows", mutates_args=(), device_types="cpu")
+@operator("weft::decay_rows")
 def decay_rows(x: Tensor, decay: Tensor, start: Tensor) -> Tensor:
     """x, decay (items, length, dim), start (items, dim): every h (items, length, dim)."""
     from weft.ops.scan import cpu
@@ -24,7 +25,7 @@ def decay_rows(x: Tensor, decay: Tensor, start: Tensor) -> Tensor:
     return out.to(x.dtype)
 
 
-@decay_rows.register_kernel("cuda")
+@decay_rows.on_gpu
 def by_doubling(x: Tensor, decay: Tensor, start: Tensor) -> Tensor:
     """The same in log2(length) passes: after pass p, every h has heard from the 2^p positions before it."""
     length = x.shape[1]
@@ -39,7 +40,7 @@ def by_doubling(x: Tensor, decay: Tensor, start: Tensor) -> Tensor:
     return h
 
 
-@decay_rows.register_fake
+@decay_rows.shapes
 def _(x: Tensor, decay: Tensor, start: Tensor) -> Tensor:
     return torch.empty_like(x)
 
@@ -58,4 +59,4 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return g, g * before, (decay[:, 0] * g[:, 0] if h.shape[1] else torch.zeros_like(start))
 
 
-decay_rows.register_autograd(_backward, setup_context=_save)
+decay_rows.derivative(_backward, _save)
