@@ -46,7 +46,7 @@ def edge_index(edges: tuple[Tensor, Tensor], nodes: int) -> EdgeIndex:
 
 
 def gcn(ours: weft_nn.GCN, *, cached: bool) -> nn.Module:
-    theirs = pyg.GCNConv(ours.project.in_features, ours.project.out_features, cached=cached)
+    theirs = pyg.GCNConv(*ours.project.weight.shape[::-1], cached=cached)
     with torch.no_grad():
         theirs.lin.weight.copy_(ours.project.weight)
         theirs.bias.copy_(ours.bias)
@@ -54,7 +54,7 @@ def gcn(ours: weft_nn.GCN, *, cached: bool) -> nn.Module:
 
 
 def sage(ours: weft_nn.SAGE) -> nn.Module:
-    theirs = pyg.SAGEConv(ours.own.in_features, ours.own.out_features)
+    theirs = pyg.SAGEConv(*ours.own.weight.shape[::-1])
     with torch.no_grad():
         theirs.lin_l.weight.copy_(ours.neighbours.weight)
         theirs.lin_l.bias.copy_(ours.own.bias)
@@ -64,7 +64,7 @@ def sage(ours: weft_nn.SAGE) -> nn.Module:
 
 def gat(ours: weft_nn.GAT) -> nn.Module:
     heads, dim = ours.a_target.shape
-    theirs = pyg.GATConv(ours.project.in_features, dim, heads=heads)
+    theirs = pyg.GATConv(ours.project.weight.shape[1], dim, heads=heads)
     with torch.no_grad():
         theirs.lin.weight.copy_(ours.project.weight)
         theirs.att_src.copy_(ours.a_source[None])
@@ -75,7 +75,7 @@ def gat(ours: weft_nn.GAT) -> nn.Module:
 
 def gatv2(ours: weft_nn.GATv2) -> nn.Module:
     heads, dim = ours.a.shape
-    theirs = pyg.GATv2Conv(ours.source.in_features, dim, heads=heads)
+    theirs = pyg.GATv2Conv(ours.source.weight.shape[1], dim, heads=heads)
     with torch.no_grad():
         for mine, other in ((ours.source, theirs.lin_l), (ours.target, theirs.lin_r)):
             other.weight.copy_(mine.weight)
@@ -86,8 +86,8 @@ def gatv2(ours: weft_nn.GATv2) -> nn.Module:
 
 
 def transformer(ours: weft_nn.TransformerConv) -> nn.Module:
-    dim = ours.q.out_features // ours.heads
-    theirs = pyg.TransformerConv(ours.q.in_features, dim, heads=ours.heads)
+    dim = ours.q.weight.shape[0] // ours.heads
+    theirs = pyg.TransformerConv(ours.q.weight.shape[1], dim, heads=ours.heads)
     pairs = ((ours.q, theirs.lin_query), (ours.k, theirs.lin_key), (ours.v, theirs.lin_value), (ours.own, theirs.lin_skip))
     with torch.no_grad():
         for mine, other in pairs:

@@ -25,12 +25,11 @@ class Operator:
         self.direct, self.transformed = self._functions(self._refuse, lambda ctx, inputs, output: None)
 
     def __call__(self, *args: Any) -> Any:
-        if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack():  # pyright: ignore
+        if watched():
             return self.known(*args)
         if not torch.is_grad_enabled():
             return self.run(*args)
-        transforms = torch._C._are_functorch_transforms_active()  # pyright: ignore
-        return (self.transformed if transforms else self.direct).apply(*args)
+        return (self.transformed if transforms_active() else self.direct).apply(*args)
 
     def run(self, *args: Any) -> Any:
         """The kernel for the device of the first argument, without derivatives."""
@@ -75,6 +74,16 @@ class Operator:
 
     def _refuse(self, ctx: Any, *grads: Any) -> None:
         raise RuntimeError(f"{self.name} has no derivative; compute what is differentiated once more by the primitives.")
+
+
+def watched() -> bool:
+    """Whether torch is compiling, or a mode looks at every operator (fake tensors, tracing)."""
+    return torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0  # pyright: ignore
+
+
+def transforms_active() -> bool:
+    """Whether a transform of torch.func is at work."""
+    return torch._C._are_functorch_transforms_active()  # pyright: ignore
 
 
 def operator(name: str) -> Callable[[Callable[..., Any]], Operator]:

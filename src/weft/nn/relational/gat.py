@@ -1,11 +1,14 @@
 """Graph attention."""
 
 import torch
+from einops import rearrange
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from weft.nn.heads import head_dim, join_heads, split_heads
+from weft.nn.linear import Linear
 from weft.ops import Additive, attend
+from weft.ops.linear import linears, shifted
 from weft.structure import Sparse
 
 
@@ -24,7 +27,7 @@ class GAT(nn.Module):
     def __init__(self, in_dim: int, out_dim: int, *, heads: int = 8, dropout: float = 0.0):
         super().__init__()
         self.heads, self.dropout = heads, dropout
-        self.project = nn.Linear(in_dim, out_dim, bias=False)
+        self.project = Linear(in_dim, out_dim, bias=False)
         d = head_dim(out_dim, heads, "GAT")
         self.a_target, self.a_source = nn.Parameter(torch.empty(heads, d)), nn.Parameter(torch.empty(heads, d))
         self.bias = nn.Parameter(torch.zeros(out_dim))
@@ -32,8 +35,9 @@ class GAT(nn.Module):
             nn.init.xavier_uniform_(weight)
 
     def forward(self, x: Float[Tensor, "n in_dim"], over: Sparse) -> Float[Tensor, "n out_dim"]:
-        h, w = split_heads(self.project(x), self.heads), split_heads(self.project.weight.T, self.heads)
-        q, k = x @ (w * self.a_target).sum(-1), x @ (w * self.a_source).sum(-1)  # (n, heads): a · W before (a · W) x
-        dropout = self.dropout if self.training else 0.0
-        out = attend(q, k, h, over.with_self_loops(), score=Additive(slope=0.2), dropout=dropout)
-        return join_heads(out) + self.bias
+        w = rearrange(self.project.weight, "(heads d) in_dim -> heads d in_dim", heads=self.heads)
+        of_target, of_source = ((w * a[..., None]).sum(1) for a in (self.a_target, self.a_source))  # (heads, in_dim)
+        h, q, k = linears(x, (self.project.weight, None), (of_target, None), (of_source, None))  # (a · W) x for a · (W x)
+        v, dropout = split_heads(h, self.heads), self.dropout if self.training else 0.0
+        out = attend(q, k, v, over.with_self_loops(), score=Additive(slope=0.2), dropout=dropout)
+        return shifted(join_heads(out), self.bias)

@@ -5,7 +5,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from weft.nn.heads import head_dim, join_heads, split_heads
+from weft.nn.linear import Linear, maps_of
 from weft.ops import Activated, attend
+from weft.ops.linear import shifted
 from weft.structure import Sparse
 
 
@@ -24,15 +26,14 @@ class GATv2(nn.Module):
     def __init__(self, in_dim: int, out_dim: int, *, heads: int = 8, dropout: float = 0.0):
         super().__init__()
         self.heads, self.dropout = heads, dropout
-        self.target, self.source = nn.Linear(in_dim, out_dim), nn.Linear(in_dim, out_dim)
+        self.target, self.source = Linear(in_dim, out_dim), Linear(in_dim, out_dim)
         self.a = nn.Parameter(torch.empty(heads, head_dim(out_dim, heads, "GATv2")))
         self.bias = nn.Parameter(torch.zeros(out_dim))
         for weight in (self.target.weight, self.source.weight, self.a):
             nn.init.xavier_uniform_(weight)
 
     def forward(self, x: Float[Tensor, "n in_dim"], over: Sparse) -> Float[Tensor, "n out_dim"]:
-        q = split_heads(self.target(x), self.heads)
-        k = split_heads(self.source(x), self.heads)
+        q, k = (split_heads(part, self.heads) for part in maps_of(x, self.target, self.source))
         dropout = self.dropout if self.training else 0.0
         out = attend(q, k, k, over.with_self_loops(), score=Activated(self.a, slope=0.2), dropout=dropout)
-        return join_heads(out) + self.bias
+        return shifted(join_heads(out), self.bias)

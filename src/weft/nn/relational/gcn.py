@@ -4,7 +4,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from weft.nn.linear import Linear
 from weft.ops import aggregate
+from weft.ops.linear import shifted
 from weft.structure import Sparse
 
 
@@ -24,11 +26,11 @@ class GCN(nn.Module):
 
     def __init__(self, in_dim: int, out_dim: int, *, project: nn.Module | None = None):
         super().__init__()
-        self.project = nn.Linear(in_dim, out_dim, bias=False) if project is None else project
+        self.project = Linear(in_dim, out_dim, bias=False) if project is None else project
         self.bias = nn.Parameter(torch.zeros(out_dim))
         for weight in self.project.parameters():
             nn.init.xavier_uniform_(weight)
 
     def forward(self, x: Float[Tensor, "n in_dim"] | Sparse, over: Sparse) -> Float[Tensor, "n out_dim"]:
         over = over.with_self_loops().normalized("symmetric")  # cached on the structure
-        return aggregate(self.project(x), over) + self.bias
+        return shifted(aggregate(self.project(x), over), self.bias)

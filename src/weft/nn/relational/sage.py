@@ -3,7 +3,9 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from weft.nn.linear import Linear
 from weft.ops import aggregate
+from weft.ops.linear import linear_sum
 from weft.structure import Sparse
 from weft.types import How
 
@@ -27,9 +29,10 @@ class SAGE(nn.Module):
     def __init__(self, in_dim: int, out_dim: int, *, how: How = "mean"):
         super().__init__()
         self.how: How = how
-        self.neighbours = nn.Linear(in_dim, out_dim, bias=False)
-        self.own = nn.Linear(in_dim, out_dim)
+        self.neighbours = Linear(in_dim, out_dim, bias=False)
+        self.own = Linear(in_dim, out_dim)
 
     def forward(self, x: Float[Tensor, "sources in_dim"], over: Sparse) -> Float[Tensor, "targets out_dim"]:
         around = aggregate(x, over, how=self.how)
-        return self.neighbours(around) + self.own(over.targets_of(x))
+        own = over.targets_of(x)
+        return linear_sum((around, self.neighbours.weight), (own, self.own.weight), bias=self.own.bias)

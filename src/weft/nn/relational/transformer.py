@@ -4,6 +4,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from weft.nn.heads import head_dim, join_heads, split_heads
+from weft.nn.linear import Linear, maps_of
 from weft.ops import attend
 from weft.structure import Sparse
 
@@ -25,15 +26,16 @@ class TransformerConv(nn.Module):
         super().__init__()
         self.heads, self.dropout = heads, dropout
         head_dim(out_dim, heads, "TransformerConv")
-        self.q, self.k, self.v = (nn.Linear(in_dim, out_dim) for _ in range(3))
-        self.own = nn.Linear(in_dim, out_dim)
-        self.edge = None if edge_dim is None else nn.Linear(edge_dim, out_dim, bias=False)
+        self.q, self.k, self.v, self.own = (Linear(in_dim, out_dim) for _ in range(4))
+        self.edge = None if edge_dim is None else Linear(edge_dim, out_dim, bias=False)
 
     def forward(
         self, x: Float[Tensor, "sources in_dim"], over: Sparse, *, edge_x: Float[Tensor, "edges edge_dim"] | None = None
     ) -> Float[Tensor, "targets out_dim"]:
         own = over.targets_of(x)
-        q, k, v = (split_heads(part, self.heads) for part in (self.q(own), self.k(x), self.v(x)))
+        maps, more = (self.q, self.own), (self.k, self.v)
+        q, skip, k, v = maps_of(x, *maps, *more) if own is x else [*maps_of(own, *maps), *maps_of(x, *more)]
+        q, k, v = (split_heads(part, self.heads) for part in (q, k, v))
         edge = None if self.edge is None else split_heads(self.edge(edge_x), self.heads)
         out = attend(q, k, v, over, edge_k=edge, edge_v=edge, dropout=self.dropout if self.training else 0.0)
-        return join_heads(out) + self.own(own)
+        return join_heads(out) + skip

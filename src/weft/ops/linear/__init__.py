@@ -1,0 +1,155 @@
+"""Linear maps of many rows: what torch computes, faster on a GPU where rows are many.
+
+There, float32 runs on the matrix units as exactly as without them, the gradient of a shared input is summed inside
+the product, and gradients of biases are summed at the speed of memory. Everywhere else, and while anything is
+compiled or traced, these are torch's own maps, which are also the definition.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from weft.ops.dispatch import has_module, record
+from weft.ops.operator import transforms_active, watched
+
+MANY = 4096
+"""From this many rows on, a GPU gains."""
+
+Bias = Tensor | None
+
+
+def linears(x: Tensor, *maps: tuple[Tensor, Bias]) -> list[Tensor]:
+    """x · weightᵀ + bias for several maps (weight (wide, dim), bias (wide) or None) of one x (rows, dim).
+
+    >>> [y.tolist() for y in linears(torch.ones(1, 2), (torch.ones(1, 2), None), (torch.eye(2), torch.ones(2)))]
+    [[[2.0]], [[2.0, 2.0]]]
+    """
+    weights, biases = [weight for weight, _ in maps], [bias for _, bias in maps]
+    if not _gains(x, *weights, *biases):
+        return [linear(x, weight, bias) for weight, bias in maps]
+    return list(_Linears.apply(x, len(maps), *weights, *biases))
+
+
+def linear_sum(*terms: tuple[Tensor, Tensor], bias: Bias = None) -> Tensor:
+    """The sum of x · weightᵀ over terms (x (rows, dim), weight (wide, dim)), plus the bias (wide).
+
+    >>> linear_sum((torch.ones(1, 2), torch.ones(1, 2)), (torch.ones(1, 1), torch.ones(1, 1))).tolist()
+    [[3.0]]
+    """
+    xs, weights = [x for x, _ in terms], [weight for _, weight in terms]
+    if not _gains(*xs, *weights, bias):
+        first, *rest = terms
+        out = linear(*first, bias)
+        for x, weight in rest:
+            out = out + linear(x, weight)
+        return out
+    return _LinearSum.apply(len(terms), *xs, *weights, bias)
+
+
+def shifted(x: Tensor, bias: Tensor) -> Tensor:
+    """x (rows, wide) + bias (wide)."""
+    return _Shifted.apply(x, bias) if _gains(x, bias) else x + bias
+
+
+def _gains(first: Tensor, *others: Bias) -> bool:
+    if not first.is_cuda or first.ndim != 2 or len(first) < MANY or not has_module("triton"):
+        return False
+    if watched() or transforms_active():
+        return False
+    kinds = {tensor.dtype for tensor in (first, *others) if tensor is not None}
+    known = kinds <= {torch.float32} or kinds <= {torch.bfloat16} or kinds <= {torch.float16}
+    if not known or torch.is_autocast_enabled("cuda"):
+        return False
+    record("linear", "gpu" if _exact(first) else "torch's matrix product, gpu sums")
+    return True
+
+
+def _exact(x: Tensor) -> bool:
+    """Whether float32 is asked for in full, and the GPU has matrix units for it."""
+    full = torch.get_float32_matmul_precision() == "highest"
+    return x.dtype == torch.float32 and full and torch.cuda.get_device_capability(x.device) >= (8, 0)
+
+
+def _map_each(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Bias]) -> list[Tensor]:
+    from weft.ops.linear import gpu
+
+    if _exact(x):
+        return gpu.linears(x.contiguous(), [weight.contiguous() for weight in weights], biases)
+    return [linear(x, weight, bias) for weight, bias in zip(weights, biases, strict=True)]
+
+
+def _sum_all(xs: Sequence[Tensor], weights: Sequence[Tensor], bias: Bias) -> Tensor:
+    from weft.ops.linear import gpu
+
+    if _exact(xs[0]):
+        return gpu.linear_sum([x.contiguous() for x in xs], [weight.contiguous() for weight in weights], bias)
+    out = linear(xs[0], weights[0], bias)
+    for x, weight in zip(xs[1:], weights[1:], strict=True):
+        out.addmm_(x, weight.T)
+    return out
+
+
+def _column_sums(grads: Sequence[Tensor]) -> list[Tensor]:
+    from weft.ops.linear import gpu
+
+    return gpu.column_sums([grad.contiguous() for grad in grads]) if grads else []
+
+
+class _Linears(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, many: int, *maps: Bias) -> Any:  # pyright: ignore
+        weights: Any = maps[:many]
+        ctx.save_for_backward(x, *weights)
+        return tuple(_map_each(x, weights, maps[many:]))
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        x, *weights = ctx.saved_tensors
+        many, need = len(weights), ctx.needs_input_grad
+        if torch.is_grad_enabled():
+            x_grad = linear_sum(*((grad, weight.T) for grad, weight in zip(grads, weights, strict=True)))
+            sums = [grad.sum(0) for grad in grads]
+        else:
+            x_grad = _sum_all(grads, [weight.T for weight in weights], None) if need[0] else None
+            wanted = [nth for nth in range(many) if need[2 + many + nth]]
+            found = dict(zip(wanted, _column_sums([grads[nth] for nth in wanted]), strict=True))
+            sums = [found.get(nth) for nth in range(many)]
+        outer = [grad.T @ x if need[2 + nth] else None for nth, grad in enumerate(grads)]
+        return x_grad, None, *outer, *(given if need[2 + many + nth] else None for nth, given in enumerate(sums))
+
+
+class _LinearSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, many: int, *tensors: Any) -> Any:  # pyright: ignore
+        ctx.save_for_backward(*tensors[:-1])
+        return _sum_all(tensors[:many], tensors[many:-1], tensors[-1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore
+        many, need = len(ctx.saved_tensors) // 2, ctx.needs_input_grad
+        xs, weights = ctx.saved_tensors[:many], ctx.saved_tensors[many:]
+        wanted = [nth for nth in range(many) if need[1 + nth]]
+        turned = [weights[nth].T for nth in wanted]
+        if torch.is_grad_enabled():
+            given, sums = linears(grad, *((weight, None) for weight in turned)), grad.sum(0)
+        else:
+            given = _map_each(grad, turned, [None] * len(turned)) if turned else []
+            sums = _column_sums([grad])[0] if need[-1] else None
+        inputs = dict(zip(wanted, given, strict=True))
+        outer = [grad.T @ x if need[1 + many + nth] else None for nth, x in enumerate(xs)]
+        return None, *(inputs.get(nth) for nth in range(many)), *outer, sums if need[-1] else None
+
+
+class _Shifted(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, bias: Tensor) -> Tensor:  # pyright: ignore
+        return x + bias
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore
+        if not ctx.needs_input_grad[1]:
+            return grad, None
+        return grad, grad.sum(0) if torch.is_grad_enabled() else _column_sums([grad])[0]
