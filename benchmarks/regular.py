@@ -1,6 +1,7 @@
 """Workloads over structures known by rule: attention and recurrence beside torch's own, which weft calls.
 
-A shape says `items × length`; attention has 8 heads of 64, the recurrence is 128 wide.
+A shape says `items × length`; attention has 8 heads of 64, the recurrence is 128 wide. Numbers are such that every
+element type holds them: only what is computed is rounded.
 """
 
 import torch
@@ -24,8 +25,8 @@ def sizes(shape: str) -> tuple[int, int]:
 
 def _attention(over: Regular, items: int, device: str, dtype: torch.dtype, peer: str, mask: Tensor | None) -> dict[str, Run]:
     generator = torch.Generator().manual_seed(1)
-    qkv = torch.randn(items, over.num_sources, 3, HEADS, DIM, generator=generator).to(device, dtype).requires_grad_()
-    grad = torch.randn(items, over.num_targets, HEADS, DIM, generator=generator).to(device, dtype)
+    qkv = torch.randn(items, over.num_sources, 3, HEADS, DIM, generator=generator).bfloat16().to(device, dtype).requires_grad_()
+    grad = torch.randn(items, over.num_targets, HEADS, DIM, generator=generator).bfloat16().to(device, dtype)
 
     def ours(x: Tensor) -> Tensor:
         q, k, v = x.unbind(2)
@@ -54,10 +55,10 @@ def window(shape: str, device: str, dtype: torch.dtype) -> dict[str, Run]:
 def recurrent(shape: str, device: str, dtype: torch.dtype) -> dict[str, Run]:
     items, length = sizes(shape)
     generator = torch.Generator().manual_seed(1)
-    x = torch.randn(items, length, WIDTH, generator=generator).to(device, dtype).requires_grad_()
-    grad = torch.randn(items, length, WIDTH, generator=generator).to(device, dtype)
+    x = torch.randn(items, length, WIDTH, generator=generator).bfloat16().to(device, dtype).requires_grad_()
+    grad = torch.randn(items, length, WIDTH, generator=generator).bfloat16().to(device, dtype)
     torch.manual_seed(2)
-    layer = nn.LSTM(WIDTH, WIDTH).to(device, dtype)
+    layer = nn.LSTM(WIDTH, WIDTH).bfloat16().to(device, dtype)
     peer = torch.nn.LSTM(WIDTH, WIDTH, batch_first=True).to(device, dtype)
     with torch.no_grad():
         for theirs, ours in zip(peer.parameters(), layer.parameters(), strict=True):

@@ -24,8 +24,9 @@ from benchmarks.workload import Workload
 from weft import explain
 
 RESULTS = Path(__file__).parent / "results"
-ALLOWED = {torch.float32: 1e-5, torch.bfloat16: 2e-2}
-"""The largest relative distance from the float64 reference at which a time counts."""
+ALLOWED = {torch.float32: (1e-5, 1e-5), torch.bfloat16: (2e-2, 5e-2)}
+"""The largest relative distance from the float64 reference at which a time counts: of a kernel, and of a layer, whose
+projections round what its kernel then sees."""
 
 
 def gate(workload: Workload, device: str, dtype: torch.dtype) -> dict[str, float]:
@@ -37,7 +38,7 @@ def gate(workload: Workload, device: str, dtype: torch.dtype) -> dict[str, float
     torch.compiler.reset()
     # peers keep their weights in another order: theirs are compared by the output alone
     errors = {name: measure.error(parts if name == "weft" else parts[:1], exact) for name, parts in found.items()}
-    if errors["weft"] > ALLOWED[dtype]:
+    if errors["weft"] > ALLOWED[dtype][workload.layer]:
         raise SystemExit(f"{workload.name}: weft is {errors['weft']:.2e} away from the float64 reference; not timed.")
     return errors
 

@@ -1,13 +1,14 @@
 """What the Triton kernels share: who does which edges, tiles of features, and sums of partial results.
 
-A program takes a whole row, or one chunk of a row of more than HEAVY edges; both run the same kernel. Without a
-table of chunks program n takes row n and leaves heavy rows alone; with one it takes chunk n. Its result goes to
-place n of the output, or of a workspace that a second kernel merges row by row. There are no atomics, so the
-same call gives the same bits.
+A program takes a whole row, or one chunk of a row of more than HEAVY edges: the first `chunks` programs take the
+chunks that `table` lists, the others a row each and leave the heavy ones alone. The result of a row goes to its place
+in the output, that of a chunk to a workspace that a second kernel merges row by row. There are no atomics, so the same
+call gives the same bits. Where no row is heavy there is neither table nor workspace (None).
 
 Indices are read as they are stored (int32) and widened before they are multiplied; sums are kept in ACC.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from torch import Tensor
 from weft.ops.buffers import accumulator
 
 PARTS = 8
-"""How many partial results a merging program reads at a time."""
+"""How many partial results a merging program reads at a time, for each of its warps where they are only summed."""
 
 
 def tile(heads: int, *dims: int, widest: int = 512, held: int = 512, split: bool = False) -> dict[str, int]:
@@ -41,7 +42,7 @@ def sums_of(dtype: torch.dtype) -> Any:
     return tl.float64 if dtype == torch.float64 else tl.float32
 
 
-def launch(kernel: Any, grid: tuple[int, int], *args: Any, **meta: Any) -> None:
+def launch(kernel: Any, grid: tuple[int, ...], *args: Any, **meta: Any) -> None:
     """Start a kernel on the device of its first tensor, unless there is nothing to do."""
     if 0 not in grid:
         with torch.cuda.device_of(args[0]):
@@ -49,62 +50,94 @@ def launch(kernel: Any, grid: tuple[int, int], *args: Any, **meta: Any) -> None:
 
 
 def sum_in_rows(kernel: Any, groups: int, pointer: Tensor, table: Tensor, out: Tensor, *args: Any, **meta: Any) -> Tensor:
-    """Run a kernel whose programs sum: light rows go straight to `out`, chunks of heavy rows by way of a workspace."""
-    launch(kernel, (pointer.shape[0] - 1, groups), pointer, None, out, *args, **meta)
-    if len(table):
-        partial = workspace(table, out)
-        launch(kernel, (len(table), groups), pointer, table, partial, *args, **meta)
-        merge_sums(table, partial, out)
+    """Run a kernel whose programs sum, and merge its chunks."""
+    partial = workspace(table, out)
+    launch(kernel, (work(pointer, table), groups), pointer, *listed(table), out, partial, *args, **meta)
+    merge_sums(table, (partial,), (out,))
     return out
 
 
-def workspace(table: Tensor, out: Tensor) -> Tensor:
-    """Room for one partial result per chunk, as exact as sums are kept."""
+def work(pointer: Tensor, table: Tensor) -> int:
+    """How many programs there are for rows and chunks."""
+    return len(pointer) - 1 + len(table)
+
+
+def listed(table: Tensor) -> tuple[Tensor | None, int]:
+    """The table of chunks as kernels take it, and how many there are."""
+    return (table, len(table)) if len(table) else (None, 0)
+
+
+def workspace(table: Tensor, out: Tensor | None) -> Tensor | None:
+    """Room for one partial result per chunk, as exact as sums are kept; None where there is nothing to keep."""
+    if out is None or not len(table):
+        return None
     return torch.empty(len(table), *out.shape[1:], dtype=accumulator(out.dtype), device=out.device)
 
 
-def merge_sums(table: Tensor, partial: Tensor, out: Tensor) -> None:
-    """out[row] = Σ partial over the chunks of each heavy row."""
-    width = out[:1].numel()
-    COLUMNS = min(triton.next_power_of_2(max(width, 1)), 256)
-    grid = len(table), triton.cdiv(width, COLUMNS)
-    launch(_merge_sums, grid, table, partial, out, WIDTH=width, COLUMNS=COLUMNS, PARTS=PARTS, num_warps=1)
+def merge_sums(table: Tensor, partial: Sequence[Tensor | None], out: Sequence[Tensor | None]) -> None:
+    """out[row] = Σ partial over the chunks of each heavy row, for each pair of tensors that is there."""
+    pairs = [(part, whole) for part, whole in zip(partial, out, strict=True) if part is not None and whole is not None]
+    if not pairs:
+        return
+    widths = tuple(whole[:1].numel() for _, whole in pairs)
+    COLUMNS, warps = min(triton.next_power_of_2(max(*widths, 1)), 256), 4
+    grid = len(table), triton.cdiv(max(widths), COLUMNS), len(pairs)
+    tensors = table, tuple(part for part, _ in pairs), tuple(whole for _, whole in pairs)
+    launch(_merge_sums, grid, *tensors, WIDTHS=widths, COLUMNS=COLUMNS, PARTS=PARTS * warps, num_warps=warps)
 
 
 @triton.jit
-def _merge_sums(table, partial, out, WIDTH: tl.constexpr, COLUMNS: tl.constexpr, PARTS: tl.constexpr):
-    row, first, count = chunks(table)
+def _merge_sums(table, partial, out, WIDTHS: tl.constexpr, COLUMNS: tl.constexpr, PARTS: tl.constexpr):
+    row, first, count = merged_row(table)
     if count == 0:
         return
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
-    sums = tl.zeros([PARTS, COLUMNS], partial.dtype.element_ty)
-    for start in range(0, count, PARTS):
-        part = start + tl.arange(0, PARTS)
-        here = (part < count)[:, None] & (column < WIDTH)[None, :]
-        sums += tl.load(partial + (first + part)[:, None] * WIDTH + column[None, :], here, 0)
-    tl.store(out + row * WIDTH + column, tl.sum(sums, 0), column < WIDTH)
+    for nth in tl.static_range(len(WIDTHS)):
+        if tl.program_id(2) == nth:
+            inside = column < WIDTHS[nth]
+            sums = tl.zeros([PARTS, COLUMNS], partial[nth].dtype.element_ty)
+            for start in range(0, count, PARTS):
+                part = start + tl.arange(0, PARTS)
+                at = (first + part)[:, None] * WIDTHS[nth] + column[None, :]
+                sums += tl.load(partial[nth] + at, (part < count)[:, None] & inside[None, :], 0)
+            tl.store(out[nth] + row * WIDTHS[nth] + column, tl.sum(sums, 0), inside)
 
 
 @triton.jit
-def chunks(table):
+def merged_row(table):
     """The row that this program merges, its first chunk and how many there are: 0 except at the first chunk."""
     first = tl.program_id(0).to(tl.int64)
     return tl.load(table + 4 * first), first, tl.load(table + 4 * first + 3).to(tl.int32)
 
 
 @triton.jit
-def span(number, pointer, table, HEAVY: tl.constexpr):
-    """Row, first edge and number of edges of a piece of work; -1 edges: a heavy row, left to others."""
+def span(number, pointer, table, chunks, HEAVY: tl.constexpr):
+    """Row, first edge and number of edges of a piece of work; -1 edges: a heavy row, left to its chunks."""
     if table is None:
         row = number
         begin = tl.load(pointer + row)
         count = (tl.load(pointer + row + 1) - begin).to(tl.int32)
-        count = tl.where(count > HEAVY, -1, count)
-    else:
+    elif number < chunks:
         row = tl.load(table + 4 * number)
         begin = tl.load(table + 4 * number + 1)
         count = (tl.load(table + 4 * number + 2) - begin).to(tl.int32)
+    else:
+        row = number - chunks
+        begin = tl.load(pointer + row)
+        count = (tl.load(pointer + row + 1) - begin).to(tl.int32)
+        count = tl.where(count > HEAVY, -1, count)
     return row, begin, count
+
+
+@triton.jit
+def put(out, partial, number, row, chunks, within, value, mask, WIDTH: tl.constexpr):
+    """Keep the result of a piece of work: a chunk's in `partial`, a row's in `out`, WIDTH numbers each."""
+    if partial is None:
+        tl.store(out + row * WIDTH + within, value, mask)
+    elif number < chunks:
+        tl.store(partial + number * WIDTH + within, value, mask)
+    else:
+        tl.store(out + row * WIDTH + within, value, mask)
 
 
 @triton.jit

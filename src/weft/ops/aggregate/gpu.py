@@ -15,7 +15,22 @@ from torch import Tensor
 
 from weft.ops.buffers import accumulator
 from weft.ops.dispatch import SCALE_SOURCE, Relation
-from weft.ops.gpu import PARTS, chunks, features, gather, launch, span, stored, sum_in_rows, sums_of, tile, workspace
+from weft.ops.gpu import (
+    PARTS,
+    features,
+    gather,
+    launch,
+    listed,
+    merged_row,
+    put,
+    span,
+    stored,
+    sum_in_rows,
+    sums_of,
+    tile,
+    work,
+    workspace,
+)
 from weft.structure.compress import HEAVY
 
 
@@ -34,14 +49,14 @@ def sum_rows(x: Tensor, weight: Tensor | None, over: Relation, heavy: int = HEAV
     return sum_in_rows(_sum_rows, groups, pointer, table, out, *tensors, **meta, **sizes)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks"])
 def _sum_rows(
-    pointer, table, out, index, position, x, weight, scale_row, scale_index,
+    pointer, table, chunks, out, partial, index, position, x, weight, scale_row, scale_index,
     HEADS: tl.constexpr, DIM: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
     H: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, HEAVY)
+    row, begin, count = span(number, pointer, table, chunks, HEAVY)
     if count < 0:
         return
     head, column = _corner(DIM, H, D)
@@ -63,7 +78,7 @@ def _sum_rows(
     if scale_row is not None:
         result *= tl.load(scale_row + row).to(ACC)
     here = (head < HEADS)[:, None] & (column < DIM)[None, :]
-    tl.store(out + number * (HEADS * DIM) + head[:, None] * DIM + column[None, :], result, here)
+    put(out, partial, number, row, chunks, head[:, None] * DIM + column[None, :], result, here, HEADS * DIM)
 
 
 def dot_edges(a: Tensor, b: Tensor, over: Relation, heavy: int = HEAVY) -> Tensor:
@@ -74,18 +89,18 @@ def dot_edges(a: Tensor, b: Tensor, over: Relation, heavy: int = HEAVY) -> Tenso
     sizes = tile(heads, dim)
     tensors = index, position, a.contiguous(), b.contiguous(), scale, over[SCALE_SOURCE]
     meta = {"HEADS": heads, "DIM": dim, "HEAVY": heavy, "ACC": sums_of(out.dtype)}
-    for work, programs in ((None, len(pointer) - 1), (table, len(table))):
-        launch(_dot_edges, (programs, triton.cdiv(heads, sizes["H"])), pointer, work, out, *tensors, **meta, **sizes)
+    grid = work(pointer, table), triton.cdiv(heads, sizes["H"])
+    launch(_dot_edges, grid, pointer, *listed(table), out, *tensors, **meta, **sizes)
     return out
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks"])
 def _dot_edges(
-    pointer, table, out, index, position, a, b, scale_row, scale_index,
+    pointer, table, chunks, out, index, position, a, b, scale_row, scale_index,
     HEADS: tl.constexpr, DIM: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
     H: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
-    row, begin, count = span(tl.program_id(0).to(tl.int64), pointer, table, HEAVY)
+    row, begin, count = span(tl.program_id(0).to(tl.int64), pointer, table, chunks, HEAVY)
     if count < 0:
         return
     head = tl.program_id(1) * H + tl.arange(0, H)
@@ -113,24 +128,24 @@ def extreme_rows(x: Tensor, over: Relation, largest: bool, heavy: int = HEAVY) -
     winner = torch.empty(out.shape, dtype=torch.int32, device=x.device)
     sizes, groups, meta = _columns(x, heavy)
     meta["LARGEST"] = largest
-    launch(_extreme_rows, (len(out), groups), pointer, None, out, winner, index, x, **meta, **sizes)
-    if len(table):
-        partial = workspace(table, out)
-        won = torch.empty(partial.shape, dtype=torch.int32, device=x.device)
-        launch(_extreme_rows, (len(table), groups), pointer, table, partial, won, index, x, **meta, **sizes)
+    partial = workspace(table, out)
+    won = None if partial is None else torch.empty(partial.shape, dtype=torch.int32, device=x.device)
+    tensors = out, winner, partial, won, index, x
+    launch(_extreme_rows, (work(pointer, table), groups), pointer, *listed(table), *tensors, **meta, **sizes)
+    if partial is not None:
         sizes["EDGES"] = PARTS
         launch(_merge_extremes, (len(table), groups), table, partial, won, out, winner, **meta, **sizes)
     return out, winner
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks"])
 def _extreme_rows(
-    pointer, table, out, winner, index, x,
+    pointer, table, chunks, out, winner, partial, part_won, index, x,
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, LARGEST: tl.constexpr,
     D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    _row, begin, count = span(number, pointer, table, HEAVY)
+    row, begin, count = span(number, pointer, table, chunks, HEAVY)
     if count < 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -142,7 +157,9 @@ def _extreme_rows(
         other = tl.load(index + begin + place, place < count, 0).to(tl.int64)
         value = tl.load(x + other[:, None] * WIDTH + column[None, :], alive, 0).to(ACC)
         best, won = _better(best, won, value, (begin + place).to(tl.int32)[:, None], alive, LARGEST)
-    _store_extreme(out, winner, number, column, best, won, WIDTH, LARGEST)
+    value, edge = _whole_extreme(best, won, LARGEST)
+    put(out, partial, number, row, chunks, column, value, column < WIDTH, WIDTH)
+    put(winner, part_won, number, row, chunks, column, edge, column < WIDTH, WIDTH)
 
 
 @triton.jit
@@ -151,7 +168,7 @@ def _merge_extremes(
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, LARGEST: tl.constexpr,
     D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
-    row, first, count = chunks(table)
+    row, first, count = merged_row(table)
     if count == 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -162,7 +179,9 @@ def _merge_extremes(
         alive = (part < count)[:, None] & here
         at = (first + part)[:, None] * WIDTH + column[None, :]
         best, won = _better(best, won, tl.load(partial + at, alive, 0), tl.load(part_won + at, alive, 0), alive, LARGEST)
-    _store_extreme(out, winner, row, column, best, won, WIDTH, LARGEST)
+    value, edge = _whole_extreme(best, won, LARGEST)
+    tl.store(out + row * WIDTH + column, value, column < WIDTH)
+    tl.store(winner + row * WIDTH + column, edge, column < WIDTH)
 
 
 @triton.jit
@@ -175,8 +194,8 @@ def _better(best, won, value, edge, alive, LARGEST: tl.constexpr):
 
 
 @triton.jit
-def _store_extreme(out, winner, row, column, best, won, WIDTH: tl.constexpr, LARGEST: tl.constexpr):
-    """The extreme over all running extremes, of equals the one that came along the first edge."""
+def _whole_extreme(best, won, LARGEST: tl.constexpr):
+    """The extreme over all running extremes, and of equals the first edge it came along; 0 and -1 without any."""
     nan = best != best
     spoilt = tl.max(nan.to(tl.int32), 0) > 0
     top = tl.max(tl.where(nan, float("-inf"), best), 0)
@@ -185,9 +204,7 @@ def _store_extreme(out, winner, row, column, best, won, WIDTH: tl.constexpr, LAR
     some = tl.max(won, 0) >= 0
     if not LARGEST:
         top = -top
-    value = tl.where(some, tl.where(spoilt, float("nan"), top), 0.0)
-    tl.store(out + row * WIDTH + column, value, column < WIDTH)
-    tl.store(winner + row * WIDTH + column, tl.where(some, first, -1), column < WIDTH)
+    return tl.where(some, tl.where(spoilt, float("nan"), top), 0.0), tl.where(some, first, -1)
 
 
 def won_rows(grad: Tensor, winner: Tensor, over: Relation, heavy: int = HEAVY) -> Tensor:
@@ -199,13 +216,13 @@ def won_rows(grad: Tensor, winner: Tensor, over: Relation, heavy: int = HEAVY) -
     return sum_in_rows(_won_rows, groups, pointer, table, out, *tensors, **meta, **sizes)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks"])
 def _won_rows(
-    pointer, table, out, index, position, grad, winner,
+    pointer, table, chunks, out, partial, index, position, grad, winner,
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    _row, begin, count = span(number, pointer, table, HEAVY)
+    row, begin, count = span(number, pointer, table, chunks, HEAVY)
     if count < 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -218,7 +235,7 @@ def _won_rows(
         at = other[:, None] * WIDTH + column[None, :]
         mine = tl.load(winner + at, alive, -1) == edge[:, None]
         sums += tl.where(mine, tl.load(grad + at, alive, 0).to(ACC), 0.0)
-    tl.store(out + number * WIDTH + column, tl.sum(sums, 0), column < WIDTH)
+    put(out, partial, number, row, chunks, column, tl.sum(sums, 0), column < WIDTH, WIDTH)
 
 
 def spread_rows(x: Tensor, over: Relation, heavy: int = HEAVY) -> tuple[Tensor, Tensor]:
@@ -228,22 +245,22 @@ def spread_rows(x: Tensor, over: Relation, heavy: int = HEAVY) -> tuple[Tensor, 
     variance = torch.empty(len(pointer) - 1, x.shape[1], dtype=accumulator(x.dtype), device=x.device)
     mean = torch.empty_like(variance)
     sizes, groups, meta = _columns(x, heavy)
-    launch(_spread_rows, (len(mean), groups), pointer, None, mean, variance, index, x, **meta, **sizes)
-    if len(table):
-        means, variances = workspace(table, mean), workspace(table, mean)
-        launch(_spread_rows, (len(table), groups), pointer, table, means, variances, index, x, **meta, **sizes)
+    means, variances = workspace(table, mean), workspace(table, mean)
+    tensors = mean, variance, means, variances, index, x
+    launch(_spread_rows, (work(pointer, table), groups), pointer, *listed(table), *tensors, **meta, **sizes)
+    if means is not None:
         sizes["EDGES"] = PARTS
         launch(_merge_spreads, (len(table), groups), table, pointer, means, variances, mean, variance, **meta, **sizes)
     return variance, mean
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks"])
 def _spread_rows(
-    pointer, table, mean, variance, index, x,
+    pointer, table, chunks, mean, variance, means, variances, index, x,
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    _row, begin, count = span(number, pointer, table, HEAVY)
+    row, begin, count = span(number, pointer, table, chunks, HEAVY)
     if count < 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -265,8 +282,8 @@ def _spread_rows(
         alive = (place < count)[:, None] & (column < WIDTH)[None, :]
         away = tl.load(x + other[:, None] * WIDTH + column[None, :], alive, 0).to(ACC) - middle[None, :]
         squares += tl.where(alive, away * away, 0.0)
-    tl.store(mean + number * WIDTH + column, middle, column < WIDTH)
-    tl.store(variance + number * WIDTH + column, tl.sum(squares, 0) / many, column < WIDTH)
+    put(mean, means, number, row, chunks, column, middle, column < WIDTH, WIDTH)
+    put(variance, variances, number, row, chunks, column, tl.sum(squares, 0) / many, column < WIDTH, WIDTH)
 
 
 @triton.jit
@@ -275,7 +292,7 @@ def _merge_spreads(
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     """Within chunks and between them (Chan, Golub & LeVeque 1983), so that nothing cancels."""
-    row, first, count = chunks(table)
+    row, first, count = merged_row(table)
     if count == 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -316,13 +333,13 @@ def unspread_rows(x: Tensor, mean: Tensor, grad: Tensor, over: Relation, heavy: 
     return sum_in_rows(_unspread_rows, groups, pointer, table, out, *tensors, **meta, **sizes)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks"])
 def _unspread_rows(
-    pointer, table, out, index, x, mean, grad,
+    pointer, table, chunks, out, partial, index, x, mean, grad,
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, HEAVY)
+    row, begin, count = span(number, pointer, table, chunks, HEAVY)
     if count < 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -334,7 +351,7 @@ def _unspread_rows(
         other = tl.load(index + begin + place, place < count, 0).to(tl.int64)
         at = other[:, None] * WIDTH + column[None, :]
         sums += tl.load(grad + at, alive, 0) * (own[None, :] - tl.load(mean + at, alive, 0))
-    tl.store(out + number * WIDTH + column, tl.sum(sums, 0), column < WIDTH)
+    put(out, partial, number, row, chunks, column, tl.sum(sums, 0), column < WIDTH, WIDTH)
 
 
 @triton.jit

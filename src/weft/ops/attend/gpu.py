@@ -19,7 +19,7 @@ from torch import Tensor
 from weft.ops import random
 from weft.ops.buffers import accumulator
 from weft.ops.dispatch import Relation
-from weft.ops.gpu import PARTS, chunks, features, gather, launch, span, sums_of, tile, workspace
+from weft.ops.gpu import PARTS, features, gather, launch, listed, merged_row, put, span, sums_of, tile, work, workspace
 from weft.structure.compress import HEAVY
 
 DOT, ADDITIVE, ACTIVATED = tl.constexpr(0), 1, 2
@@ -51,10 +51,10 @@ def attend_rows(
     meta = constants(kind, q, v, heavy, widest=512)
     groups = triton.cdiv(heads, meta["H"])
     tensors = index, *map(plain, (q, k, v, vector, bias, edge_k, edge_v, seed)), *numbers(scale, slope, dropout)
-    launch(_attend_rows, (len(out), groups), pointer, None, out, lse, *tensors, **meta)
-    if len(table):
-        parts, masses = workspace(table, out), workspace(table, lse)
-        launch(_attend_rows, (len(table), groups), pointer, table, parts, masses, *tensors, **meta)
+    parts, masses = workspace(table, out), workspace(table, lse)
+    results = out, lse, parts, masses
+    launch(_attend_rows, (work(pointer, table), groups), pointer, *listed(table), *results, *tensors, **meta)
+    if parts is not None:
         sizes = {name: meta[name] for name in ("HEADS", "WIDE", "ACC", "H", "W", "num_warps")}
         launch(_merge_attended, (len(table), groups), table, parts, masses, out, lse, PARTS=PARTS, **sizes)
     return out, lse
@@ -78,14 +78,15 @@ def plain(x: Tensor | None) -> Tensor | None:
     return None if x is None else x.contiguous()
 
 
-@triton.jit(do_not_specialize=["limit"])
+@triton.jit(do_not_specialize=["chunks", "limit"])
 def _attend_rows(
-    pointer, table, out, lse, index, q, k, v, vector, bias, edge_k, edge_v, seed, scale, slope, gain, limit,
+    pointer, table, chunks, out, lse, parts, masses,
+    index, q, k, v, vector, bias, edge_k, edge_v, seed, scale, slope, gain, limit,
     KIND: tl.constexpr, HEADS: tl.constexpr, DIM: tl.constexpr, WIDE: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
     H: tl.constexpr, D: tl.constexpr, W: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, HEAVY)
+    row, begin, count = span(number, pointer, table, chunks, HEAVY)
     if count < 0:
         return
     head = tl.program_id(1) * H + tl.arange(0, H)
@@ -109,7 +110,10 @@ def _attend_rows(
             value += gather(edge_v, edge, alive, head, wide, HEADS, WIDE, ACC)
         kept = None if seed is None else keeps(seed, edge, head, gain, limit, HEADS, ACC)
         highest, mass, sums = absorb(highest, mass, sums, energy, kept, value)
-    settle(out, lse, number, head, wide, highest, mass, sums, HEADS, WIDE)
+    logarithm, mean = settle(highest, mass, sums)
+    inside = (head < HEADS)[:, None] & (wide < WIDE)[None, :]
+    put(lse, masses, number, row, chunks, head, logarithm, head < HEADS, HEADS)
+    put(out, parts, number, row, chunks, head[:, None] * WIDE + wide[None, :], mean, inside, HEADS * WIDE)
 
 
 @triton.jit
@@ -117,7 +121,7 @@ def _merge_attended(
     table, parts, masses, out, lse,
     HEADS: tl.constexpr, WIDE: tl.constexpr, ACC: tl.constexpr, H: tl.constexpr, W: tl.constexpr, PARTS: tl.constexpr,
 ):  # fmt: skip
-    row, first, count = chunks(table)
+    row, first, count = merged_row(table)
     if count == 0:
         return
     head = tl.program_id(1) * H + tl.arange(0, H)
@@ -129,7 +133,10 @@ def _merge_attended(
         energy = per_edge(masses, first + part, alive, head, float("-inf"), HEADS, ACC)
         value = gather(parts, first + part, alive, head, wide, HEADS, WIDE, ACC)
         highest, mass, sums = absorb(highest, mass, sums, energy, None, value)
-    settle(out, lse, row, head, wide, highest, mass, sums, HEADS, WIDE)
+    logarithm, mean = settle(highest, mass, sums)
+    inside = (head < HEADS)[:, None] & (wide < WIDE)[None, :]
+    tl.store(lse + row * HEADS + head, logarithm, head < HEADS)
+    tl.store(out + row * (HEADS * WIDE) + head[:, None] * WIDE + wide[None, :], mean, inside)
 
 
 @triton.jit
@@ -184,16 +191,14 @@ def absorb(highest, mass, sums, energy, kept, value):
 
 
 @triton.jit
-def settle(out, lse, number, head, wide, highest, mass, sums, HEADS: tl.constexpr, WIDE: tl.constexpr):
-    """Join the running softmaxes of each head; write the mean under the whole one, and the logarithm of its mass.
+def settle(highest, mass, sums):
+    """Join the running softmaxes of each head: the logarithm of the whole mass, and the mean under the whole softmax.
 
-    Where nothing has weight these are zeros and -inf.
+    Where nothing has weight these are -inf and zeros.
     """
     peak = tl.max(highest, 0)
     share = tl.exp(highest - tl.where(peak == float("-inf"), 0.0, peak)[None, :])
     mass, sums = tl.sum(mass * share, 0), tl.sum(sums * share[:, :, None], 0)
     alive = mass != 0  # NaN counts as alive, and comes through
     whole = tl.where(alive, mass, 1.0)
-    tl.store(lse + number * HEADS + head, tl.where(alive, peak + tl.log(whole), float("-inf")), head < HEADS)
-    here = (head < HEADS)[:, None] & (wide < WIDE)[None, :]
-    tl.store(out + number * (HEADS * WIDE) + head[:, None] * WIDE + wide[None, :], sums / whole[:, None], here)
+    return tl.where(alive, peak + tl.log(whole), float("-inf")), sums / whole[:, None]

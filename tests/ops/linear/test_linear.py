@@ -1,0 +1,160 @@
+"""Linear maps: torch's own where nothing is gained, and the kernels of a GPU in Triton's interpreter."""
+
+import os
+import subprocess
+import sys
+
+os.environ.setdefault("TRITON_INTERPRET", "1")  # before the kernels are defined; 0 runs these tests on a GPU
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import linear
+
+from weft import explain
+from weft.ops import linear as verbs
+from weft.ops.linear import linear_sum, linears, shifted
+
+interpreter = pytest.importorskip("triton.runtime.interpreter")
+gpu = pytest.importorskip("weft.ops.linear.gpu")
+
+INTERPRETED = os.environ["TRITON_INTERPRET"] == "1"
+DEVICE = "cpu" if INTERPRETED else "cuda"
+full = pytest.mark.parametrize("exact", [True, False], ids=["matrix units", "torch's product"])
+
+
+def on_gpu(monkeypatch, exact: bool) -> None:
+    """Take the way of a GPU whatever the number of rows, with the kernel for float32 or without."""
+    monkeypatch.setattr(verbs, "_gains", lambda *_: True)
+    monkeypatch.setattr(verbs, "_exact", lambda _: exact)
+    monkeypatch.setattr(gpu, "PIECES", 3)
+    patch = interpreter._patch_lang_tensor
+
+    def patch_bounds(tensor, scope):  # NumPy 2.4 no longer takes arrays of one number for whole numbers
+        patch(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: self.handle.data.item())
+
+    monkeypatch.setattr(interpreter, "_patch_lang_tensor", patch_bounds)
+
+
+def numbers(*shape: int) -> Tensor:
+    return torch.randn(shape)
+
+
+def given(rows: int, dim: int, *widths: int) -> dict[str, Tensor]:
+    weights = {f"w{nth}": numbers(wide, dim) for nth, wide in enumerate(widths)}
+    return {"x": numbers(rows, dim)} | weights | {f"b{nth}": numbers(wide) for nth, wide in enumerate(widths)}
+
+
+def several(x: Tensor, **parts: Tensor) -> Tensor:
+    """The maps of one x, side by side; every second one without a bias."""
+    many = len(parts) // 2
+    maps = [(parts[f"w{nth}"], parts[f"b{nth}"] if nth % 2 == 0 else None) for nth in range(many)]
+    moved = [(weight.to(DEVICE), bias if bias is None else bias.to(DEVICE)) for weight, bias in maps]
+    return torch.cat(linears(x.to(DEVICE), *moved), 1).cpu()
+
+
+def plainly(x: Tensor, **parts: Tensor) -> Tensor:
+    many = len(parts) // 2
+    return torch.cat([linear(x, parts[f"w{nth}"], parts[f"b{nth}"] if nth % 2 == 0 else None) for nth in range(many)], 1)
+
+
+@full
+@pytest.mark.parametrize("widths", [(3,), (70, 4), (5, 130, 1, 64)], ids=str)
+@pytest.mark.parametrize(("rows", "dim"), [(1, 1), (65, 33), (200, 128)], ids=str)
+def test_several_maps_of_one_x(monkeypatch, agree, rows, dim, widths, exact):
+    on_gpu(monkeypatch, exact)
+    agree(several, plainly, given(rows, dim, *widths))
+
+
+@full
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("dims", [(3,), (70, 4), (33, 1, 64)], ids=str)
+def test_a_sum_of_maps(monkeypatch, agree, dims, bias, exact):
+    on_gpu(monkeypatch, exact)
+    inputs = {f"x{dim}": numbers(90, dim) for dim in dims} | {f"w{dim}": numbers(7, dim) for dim in dims}
+    inputs |= {"bias": numbers(7)} if bias else {}
+
+    def ours(bias=None, **parts):
+        terms = [(parts[f"x{dim}"].to(DEVICE), parts[f"w{dim}"].to(DEVICE)) for dim in dims]
+        return linear_sum(*terms, bias=bias if bias is None else bias.to(DEVICE)).cpu()
+
+    def plain(bias=0, **parts):
+        return sum(parts[f"x{dim}"] @ parts[f"w{dim}"].T for dim in dims) + bias
+
+    agree(ours, plain, inputs)
+
+
+def test_a_bias_has_the_sum_of_its_columns(monkeypatch, agree):
+    on_gpu(monkeypatch, True)
+    inputs = {"x": numbers(1300, 300), "bias": numbers(300)}
+    agree(lambda x, bias: shifted(x.to(DEVICE), bias.to(DEVICE)).cpu(), lambda x, bias: x + bias, inputs)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_columns_of_half_precision_are_summed_in_float32(monkeypatch, dtype):
+    on_gpu(monkeypatch, True)
+    x = torch.ones(4096, 3, dtype=dtype, device=DEVICE)
+    assert gpu.column_sums([x, x[:, :1].contiguous()])[1].tolist() == [4096]
+
+
+def test_the_same_bits_again(monkeypatch):
+    on_gpu(monkeypatch, True)
+    x, weight = numbers(300, 40).to(DEVICE), numbers(50, 40).to(DEVICE)
+    results = [[*gpu.linears(x, [weight], [None]), gpu.linear_sum([x, x], [weight] * 2, None), *gpu.column_sums([x])]] * 2
+    for first, second in zip(*results, strict=True):
+        assert torch.equal(first, second)
+
+
+def test_derivatives_of_both_orders(monkeypatch):
+    on_gpu(monkeypatch, False)
+    inputs = [numbers(4, 3), numbers(2, 3), numbers(5, 3), numbers(2)]
+    x, v, w, bias = (part.double().requires_grad_() for part in inputs)
+    for call in (
+        lambda x, v, w, bias: torch.cat(linears(x, (v, bias), (w, None)), 1).sin(),
+        lambda x, v, w, bias: linear_sum((x, v), (x * 2, v), bias=bias).sin(),
+        lambda x, v, w, bias: shifted(x @ v.T, bias).sin(),
+    ):
+        assert torch.autograd.gradgradcheck(call, (x, v, w, bias), check_undefined_grad=False)
+
+
+def test_only_what_is_needed(monkeypatch):
+    on_gpu(monkeypatch, True)
+    x, weight, bias = numbers(9, 3).to(DEVICE), numbers(2, 3).to(DEVICE).requires_grad_(), numbers(2).to(DEVICE)
+    linears(x, (weight, bias))[0].sum().backward()
+    assert x.grad is None and bias.grad is None and weight.grad is not None
+
+
+def test_nothing_is_gained_on_a_cpu():
+    x, weight = numbers(verbs.MANY, 2).cpu(), numbers(3, 2).cpu()
+    with explain() as plan:
+        (out,) = linears(x, (weight, None))
+    assert plan.choices == [] and torch.equal(out, linear(x, weight))
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="the other tests compile")
+def test_kernels_compile_for_a_gpu():
+    """What the interpreter lets pass may not compile; the compiler needs no GPU."""
+    settings = os.environ | {"TRITON_INTERPRET": "0"}
+    done = subprocess.run([sys.executable, __file__], env=settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def compile_kernels():
+    import triton
+    from triton.backends.compiler import GPUTarget
+
+    class Hopper:
+        get_current_device = get_current_stream = staticmethod(lambda *_: 0)
+        get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
+
+    triton.runtime.driver.set_active(Hopper())
+    gpu.launch = lambda kernel, grid, *args, **meta: kernel.run(*args, grid=grid, warmup=True, **meta)
+    x, weight, bias = numbers(4096, 128), numbers(64, 128), numbers(64)
+    gpu.linears(x, [weight, weight[:4]], [bias, None])
+    gpu.linear_sum([x, x], [weight, weight], bias)
+    gpu.column_sums([x, x.bfloat16()])
+
+
+if __name__ == "__main__":
+    compile_kernels()
