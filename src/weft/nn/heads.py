@@ -1,6 +1,5 @@
 """Features as several heads, and back."""
 
-from einops import rearrange
 from torch import Tensor
 
 from weft.errors import WeftValueError
@@ -15,9 +14,9 @@ def head_dim(out_dim: int, heads: int, caller: str) -> int:
 
 def split_heads(x: Tensor, heads: int) -> Tensor:
     """(…, heads · d) → (…, heads, d)."""
-    return rearrange(x, "... (heads d) -> ... heads d", heads=heads)
+    return x.reshape(*x.shape[:-1], heads, x.shape[-1] // heads)
 
 
 def join_heads(x: Tensor) -> Tensor:
     """(…, heads, d) → (…, heads · d)."""
-    return rearrange(x, "... heads d -> ... (heads d)")
+    return x.reshape(*x.shape[:-2], x.shape[-2] * x.shape[-1])

@@ -1,14 +1,16 @@
 """What the Triton kernels share: who does which edges, tiles of features, and sums of partial results.
 
-A program takes a whole row, or one chunk of a row of more than HEAVY edges: the first `chunks` programs take the
-chunks that `table` lists, the others a row each and leave the heavy ones alone. The result of a row goes to its place
-in the output, that of a chunk to a workspace that a second kernel merges row by row. There are no atomics, so the same
-call gives the same bits. Where no row is heavy there is neither table nor workspace (None).
+A program takes a whole row, or one chunk of a row of more than HEAVY edges: first come as many programs as there are
+`rows`, one for each, which leave the heavy ones alone; then those for the chunks that `table` lists. The result of a
+row goes to its place in the output, that of a chunk to a workspace that a second kernel merges row by row. There are
+no atomics, so the same call gives the same bits. Where no row is heavy there is neither table nor workspace (None).
 
 Indices are read as they are stored (int32) and widened before they are multiplied; sums are kept in ACC.
 """
 
 from collections.abc import Sequence
+from functools import cache
+from math import prod
 from typing import Any
 
 import torch
@@ -22,6 +24,25 @@ PARTS = 8
 """How many partial results a merging program reads at a time, for each of its warps where they are only summed."""
 
 
+MOST = 4
+"""How many tensors of one kind a launch takes: single arguments, because Triton unpacks a tuple slowly."""
+
+
+def ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def power_of_2(number: int) -> int:
+    """The smallest power of two that is at least `number` and 1. (Triton's own takes longer than a small kernel.)"""
+    return 1 << max(number - 1, 0).bit_length()
+
+
+def slots(parts: Sequence[Any], none: Any = None) -> list[Any]:
+    """Up to MOST parts, filled up."""
+    return [*parts, *[none] * (MOST - len(parts))]
+
+
+@cache
 def tile(heads: int, *dims: int, widest: int = 512, held: int = 512, split: bool = False) -> dict[str, int]:
     """Sizes of a tile: EDGES of H heads of D features each, powers of two; `split` lets a wide head be cut.
 
@@ -29,10 +50,10 @@ def tile(heads: int, *dims: int, widest: int = 512, held: int = 512, split: bool
     `held` for each warp. Few edges at a time leave registers for many programs, which hide the way to memory: with
     128 features 4 edges are best for a sum and 2 for attention, 8 cost 5 % and 25 % more.
     """
-    D = triton.next_power_of_2(max(*dims, 1))
+    D = power_of_2(max(dims))
     if split and widest < D:
         D = widest // 2  # pads less than `widest` would
-    H = min(triton.next_power_of_2(max(heads, 1)), max(1, widest // D))
+    H = min(power_of_2(heads), max(1, widest // D))
     warps = min(8, max(1, H * D // 128))
     return {"H": H, "D": D, "EDGES": max(1, min(16, held * warps // (H * D))), "num_warps": warps}
 
@@ -52,55 +73,66 @@ def launch(kernel: Any, grid: tuple[int, ...], *args: Any, **meta: Any) -> None:
 def sum_in_rows(kernel: Any, groups: int, pointer: Tensor, table: Tensor, out: Tensor, *args: Any, **meta: Any) -> Tensor:
     """Run a kernel whose programs sum, and merge its chunks."""
     partial = workspace(table, out)
-    launch(kernel, (work(pointer, table), groups), pointer, *listed(table), out, partial, *args, **meta)
+    launch(kernel, (work(pointer, table), groups), *listed(pointer, table), out, partial, *args, **meta)
     merge_sums(table, (partial,), (out,))
     return out
 
 
 def work(pointer: Tensor, table: Tensor) -> int:
     """How many programs there are for rows and chunks."""
-    return len(pointer) - 1 + len(table)
+    return pointer.shape[0] - 1 + table.shape[0]
 
 
-def listed(table: Tensor) -> tuple[Tensor | None, int]:
-    """The table of chunks as kernels take it, and how many there are."""
-    return (table, len(table)) if len(table) else (None, 0)
+def listed(pointer: Tensor, table: Tensor) -> tuple[Tensor, Tensor | None, int]:
+    """Rows, chunks (None without any), and how many rows there are, as kernels take them."""
+    return pointer, table if table.shape[0] else None, pointer.shape[0] - 1
 
 
 def workspace(table: Tensor, out: Tensor | None) -> Tensor | None:
     """Room for one partial result per chunk, as exact as sums are kept; None where there is nothing to keep."""
-    if out is None or not len(table):
+    if out is None or not table.shape[0]:
         return None
-    return torch.empty(len(table), *out.shape[1:], dtype=accumulator(out.dtype), device=out.device)
+    return torch.empty(table.shape[0], *out.shape[1:], dtype=accumulator(out.dtype), device=out.device)
 
 
 def merge_sums(table: Tensor, partial: Sequence[Tensor | None], out: Sequence[Tensor | None]) -> None:
-    """out[row] = Σ partial over the chunks of each heavy row, for each pair of tensors that is there."""
+    """out[row] = Σ partial over the chunks of each heavy row, for one or two pairs of tensors, where they are there."""
     pairs = [(part, whole) for part, whole in zip(partial, out, strict=True) if part is not None and whole is not None]
     if not pairs:
         return
-    widths = tuple(whole[:1].numel() for _, whole in pairs)
-    COLUMNS, warps = min(triton.next_power_of_2(max(*widths, 1)), 256), 4
-    grid = len(table), triton.cdiv(max(widths), COLUMNS), len(pairs)
-    tensors = table, tuple(part for part, _ in pairs), tuple(whole for _, whole in pairs)
-    launch(_merge_sums, grid, *tensors, WIDTHS=widths, COLUMNS=COLUMNS, PARTS=PARTS * warps, num_warps=warps)
+    widths = [prod(whole.shape[1:]) for _, whole in pairs]
+    COLUMNS, warps = min(power_of_2(max(widths)), 256), 4
+    grid = table.shape[0], ceil_div(max(widths), COLUMNS), len(pairs)
+    (part, whole), (part_1, whole_1) = (*pairs, (None, None))[:2]
+    tensors = table, part, whole, part_1, whole_1
+    sizes = {"WIDTH": widths[0], "WIDTH_1": widths[-1], "COLUMNS": COLUMNS, "PARTS": PARTS * warps}
+    launch(_merge_sums, grid, *tensors, **sizes, num_warps=warps)
 
 
 @triton.jit
-def _merge_sums(table, partial, out, WIDTHS: tl.constexpr, COLUMNS: tl.constexpr, PARTS: tl.constexpr):
+def _merge_sums(
+    table, part, whole, part_1, whole_1,
+    WIDTH: tl.constexpr, WIDTH_1: tl.constexpr, COLUMNS: tl.constexpr, PARTS: tl.constexpr,
+):  # fmt: skip
     row, first, count = merged_row(table)
     if count == 0:
         return
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
-    for nth in tl.static_range(len(WIDTHS)):
-        if tl.program_id(2) == nth:
-            inside = column < WIDTHS[nth]
-            sums = tl.zeros([PARTS, COLUMNS], partial[nth].dtype.element_ty)
-            for start in range(0, count, PARTS):
-                part = start + tl.arange(0, PARTS)
-                at = (first + part)[:, None] * WIDTHS[nth] + column[None, :]
-                sums += tl.load(partial[nth] + at, (part < count)[:, None] & inside[None, :], 0)
-            tl.store(out[nth] + row * WIDTHS[nth] + column, tl.sum(sums, 0), inside)
+    if tl.program_id(2) == 0:
+        _merge(part, whole, row, first, count, column, WIDTH, PARTS, COLUMNS)
+    elif part_1 is not None:
+        _merge(part_1, whole_1, row, first, count, column, WIDTH_1, PARTS, COLUMNS)
+
+
+@triton.jit
+def _merge(part, whole, row, first, count, column, WIDTH: tl.constexpr, PARTS: tl.constexpr, COLUMNS: tl.constexpr):
+    inside = column < WIDTH
+    sums = tl.zeros([PARTS, COLUMNS], part.dtype.element_ty)
+    for start in range(0, count, PARTS):
+        place = start + tl.arange(0, PARTS)
+        at = (first + place)[:, None] * WIDTH + column[None, :]
+        sums += tl.load(part + at, (place < count)[:, None] & inside[None, :], 0)
+    tl.store(whole + row * WIDTH + column, tl.sum(sums, 0), inside)
 
 
 @triton.jit
@@ -111,33 +143,32 @@ def merged_row(table):
 
 
 @triton.jit
-def span(number, pointer, table, chunks, HEAVY: tl.constexpr):
+def span(number, pointer, table, rows, HEAVY: tl.constexpr):
     """Row, first edge and number of edges of a piece of work; -1 edges: a heavy row, left to its chunks."""
     if table is None:
         row = number
         begin = tl.load(pointer + row)
         count = (tl.load(pointer + row + 1) - begin).to(tl.int32)
-    elif number < chunks:
-        row = tl.load(table + 4 * number)
-        begin = tl.load(table + 4 * number + 1)
-        count = (tl.load(table + 4 * number + 2) - begin).to(tl.int32)
-    else:
-        row = number - chunks
+    elif number < rows:
+        row = number
         begin = tl.load(pointer + row)
         count = (tl.load(pointer + row + 1) - begin).to(tl.int32)
         count = tl.where(count > HEAVY, -1, count)
+    else:
+        chunk = table + 4 * (number - rows)
+        row = tl.load(chunk)
+        begin = tl.load(chunk + 1)
+        count = (tl.load(chunk + 2) - begin).to(tl.int32)
     return row, begin, count
 
 
 @triton.jit
-def put(out, partial, number, row, chunks, within, value, mask, WIDTH: tl.constexpr):
-    """Keep the result of a piece of work: a chunk's in `partial`, a row's in `out`, WIDTH numbers each."""
-    if partial is None:
+def put(out, partial, number, row, rows, within, value, mask, WIDTH: tl.constexpr):
+    """Keep the result of a piece of work: a row's in `out`, a chunk's in `partial`, WIDTH numbers each."""
+    if partial is None or number < rows:
         tl.store(out + row * WIDTH + within, value, mask)
-    elif number < chunks:
-        tl.store(partial + number * WIDTH + within, value, mask)
     else:
-        tl.store(out + row * WIDTH + within, value, mask)
+        tl.store(partial + (number - rows) * WIDTH + within, value, mask)
 
 
 @triton.jit

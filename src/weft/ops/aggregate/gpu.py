@@ -17,6 +17,7 @@ from weft.ops.buffers import accumulator
 from weft.ops.dispatch import SCALE_SOURCE, Relation
 from weft.ops.gpu import (
     PARTS,
+    ceil_div,
     features,
     gather,
     launch,
@@ -37,26 +38,26 @@ from weft.structure.compress import HEAVY
 def sum_rows(x: Tensor, weight: Tensor | None, over: Relation, heavy: int = HEAVY) -> Tensor:
     """out[target] = scale_target · Σ weight · scale_source · x[source]."""
     pointer, index, position, scale, table = over[:5]
-    out = torch.empty(len(pointer) - 1, *x.shape[1:], dtype=x.dtype, device=x.device)
+    out = torch.empty(pointer.shape[0] - 1, *x.shape[1:], dtype=x.dtype, device=x.device)
     _, heads, dim = x.shape
     if weight is None:  # all heads are alike
         heads, dim = 1, heads * dim
     sizes = tile(heads, dim, split=True)
-    groups = triton.cdiv(heads, sizes["H"]) * triton.cdiv(dim, sizes["D"])
+    groups = ceil_div(heads, sizes["H"]) * ceil_div(dim, sizes["D"])
     weight = None if weight is None else weight.contiguous()
     tensors = index, position, x.contiguous(), weight, scale, over[SCALE_SOURCE]
     meta = {"HEADS": heads, "DIM": dim, "HEAVY": heavy, "ACC": sums_of(x.dtype)}
     return sum_in_rows(_sum_rows, groups, pointer, table, out, *tensors, **meta, **sizes)
 
 
-@triton.jit(do_not_specialize=["chunks"])
+@triton.jit(do_not_specialize=["rows"])
 def _sum_rows(
-    pointer, table, chunks, out, partial, index, position, x, weight, scale_row, scale_index,
+    pointer, table, rows, out, partial, index, position, x, weight, scale_row, scale_index,
     HEADS: tl.constexpr, DIM: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
     H: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, chunks, HEAVY)
+    row, begin, count = span(number, pointer, table, rows, HEAVY)
     if count < 0:
         return
     head, column = _corner(DIM, H, D)
@@ -78,29 +79,29 @@ def _sum_rows(
     if scale_row is not None:
         result *= tl.load(scale_row + row).to(ACC)
     here = (head < HEADS)[:, None] & (column < DIM)[None, :]
-    put(out, partial, number, row, chunks, head[:, None] * DIM + column[None, :], result, here, HEADS * DIM)
+    put(out, partial, number, row, rows, head[:, None] * DIM + column[None, :], result, here, HEADS * DIM)
 
 
 def dot_edges(a: Tensor, b: Tensor, over: Relation, heavy: int = HEAVY) -> Tensor:
     """out[edge, head] = scale_target · scale_source · ⟨a[target, head], b[source, head]⟩."""
     pointer, index, position, scale, table = over[:5]
     _, heads, dim = a.shape
-    out = torch.empty(len(index), heads, dtype=torch.promote_types(a.dtype, b.dtype), device=a.device)
+    out = torch.empty(index.shape[0], heads, dtype=torch.promote_types(a.dtype, b.dtype), device=a.device)
     sizes = tile(heads, dim)
     tensors = index, position, a.contiguous(), b.contiguous(), scale, over[SCALE_SOURCE]
     meta = {"HEADS": heads, "DIM": dim, "HEAVY": heavy, "ACC": sums_of(out.dtype)}
-    grid = work(pointer, table), triton.cdiv(heads, sizes["H"])
-    launch(_dot_edges, grid, pointer, *listed(table), out, *tensors, **meta, **sizes)
+    grid = work(pointer, table), ceil_div(heads, sizes["H"])
+    launch(_dot_edges, grid, *listed(pointer, table), out, *tensors, **meta, **sizes)
     return out
 
 
-@triton.jit(do_not_specialize=["chunks"])
+@triton.jit(do_not_specialize=["rows"])
 def _dot_edges(
-    pointer, table, chunks, out, index, position, a, b, scale_row, scale_index,
+    pointer, table, rows, out, index, position, a, b, scale_row, scale_index,
     HEADS: tl.constexpr, DIM: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
     H: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
-    row, begin, count = span(tl.program_id(0).to(tl.int64), pointer, table, chunks, HEAVY)
+    row, begin, count = span(tl.program_id(0).to(tl.int64), pointer, table, rows, HEAVY)
     if count < 0:
         return
     head = tl.program_id(1) * H + tl.arange(0, H)
@@ -124,28 +125,28 @@ def extreme_rows(x: Tensor, over: Relation, largest: bool, heavy: int = HEAVY) -
     """The extreme of each feature over the sources of a target, and the stored edge of it (-1: no edge)."""
     pointer, index, _, _, table = over[:5]
     width, x = x.shape[1], x.contiguous()
-    out = torch.empty(len(pointer) - 1, width, dtype=x.dtype, device=x.device)
+    out = torch.empty(pointer.shape[0] - 1, width, dtype=x.dtype, device=x.device)
     winner = torch.empty(out.shape, dtype=torch.int32, device=x.device)
     sizes, groups, meta = _columns(x, heavy)
     meta["LARGEST"] = largest
     partial = workspace(table, out)
     won = None if partial is None else torch.empty(partial.shape, dtype=torch.int32, device=x.device)
     tensors = out, winner, partial, won, index, x
-    launch(_extreme_rows, (work(pointer, table), groups), pointer, *listed(table), *tensors, **meta, **sizes)
+    launch(_extreme_rows, (work(pointer, table), groups), *listed(pointer, table), *tensors, **meta, **sizes)
     if partial is not None:
         sizes["EDGES"] = PARTS
-        launch(_merge_extremes, (len(table), groups), table, partial, won, out, winner, **meta, **sizes)
+        launch(_merge_extremes, (table.shape[0], groups), table, partial, won, out, winner, **meta, **sizes)
     return out, winner
 
 
-@triton.jit(do_not_specialize=["chunks"])
+@triton.jit(do_not_specialize=["rows"])
 def _extreme_rows(
-    pointer, table, chunks, out, winner, partial, part_won, index, x,
+    pointer, table, rows, out, winner, partial, part_won, index, x,
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, LARGEST: tl.constexpr,
     D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, chunks, HEAVY)
+    row, begin, count = span(number, pointer, table, rows, HEAVY)
     if count < 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -158,8 +159,8 @@ def _extreme_rows(
         value = tl.load(x + other[:, None] * WIDTH + column[None, :], alive, 0).to(ACC)
         best, won = _better(best, won, value, (begin + place).to(tl.int32)[:, None], alive, LARGEST)
     value, edge = _whole_extreme(best, won, LARGEST)
-    put(out, partial, number, row, chunks, column, value, column < WIDTH, WIDTH)
-    put(winner, part_won, number, row, chunks, column, edge, column < WIDTH, WIDTH)
+    put(out, partial, number, row, rows, column, value, column < WIDTH, WIDTH)
+    put(winner, part_won, number, row, rows, column, edge, column < WIDTH, WIDTH)
 
 
 @triton.jit
@@ -210,19 +211,19 @@ def _whole_extreme(best, won, LARGEST: tl.constexpr):
 def won_rows(grad: Tensor, winner: Tensor, over: Relation, heavy: int = HEAVY) -> Tensor:
     """Each source collects the gradient of the features it won; `over` is seen from the sources."""
     pointer, index, position, _, table = over[:5]
-    out = torch.empty(len(pointer) - 1, grad.shape[1], dtype=grad.dtype, device=grad.device)
+    out = torch.empty(pointer.shape[0] - 1, grad.shape[1], dtype=grad.dtype, device=grad.device)
     sizes, groups, meta = _columns(grad, heavy)
     tensors = index, position, grad.contiguous(), winner.contiguous()
     return sum_in_rows(_won_rows, groups, pointer, table, out, *tensors, **meta, **sizes)
 
 
-@triton.jit(do_not_specialize=["chunks"])
+@triton.jit(do_not_specialize=["rows"])
 def _won_rows(
-    pointer, table, chunks, out, partial, index, position, grad, winner,
+    pointer, table, rows, out, partial, index, position, grad, winner,
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, chunks, HEAVY)
+    row, begin, count = span(number, pointer, table, rows, HEAVY)
     if count < 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -235,32 +236,32 @@ def _won_rows(
         at = other[:, None] * WIDTH + column[None, :]
         mine = tl.load(winner + at, alive, -1) == edge[:, None]
         sums += tl.where(mine, tl.load(grad + at, alive, 0).to(ACC), 0.0)
-    put(out, partial, number, row, chunks, column, tl.sum(sums, 0), column < WIDTH, WIDTH)
+    put(out, partial, number, row, rows, column, tl.sum(sums, 0), column < WIDTH, WIDTH)
 
 
 def spread_rows(x: Tensor, over: Relation, heavy: int = HEAVY) -> tuple[Tensor, Tensor]:
     """Variance and mean of each feature over the sources of a target (both zero without edges)."""
     pointer, index, _, _, table = over[:5]
     x = x.contiguous()
-    variance = torch.empty(len(pointer) - 1, x.shape[1], dtype=accumulator(x.dtype), device=x.device)
+    variance = torch.empty(pointer.shape[0] - 1, x.shape[1], dtype=accumulator(x.dtype), device=x.device)
     mean = torch.empty_like(variance)
     sizes, groups, meta = _columns(x, heavy)
     means, variances = workspace(table, mean), workspace(table, mean)
     tensors = mean, variance, means, variances, index, x
-    launch(_spread_rows, (work(pointer, table), groups), pointer, *listed(table), *tensors, **meta, **sizes)
+    launch(_spread_rows, (work(pointer, table), groups), *listed(pointer, table), *tensors, **meta, **sizes)
     if means is not None:
         sizes["EDGES"] = PARTS
-        launch(_merge_spreads, (len(table), groups), table, pointer, means, variances, mean, variance, **meta, **sizes)
+        launch(_merge_spreads, (table.shape[0], groups), table, pointer, means, variances, mean, variance, **meta, **sizes)
     return variance, mean
 
 
-@triton.jit(do_not_specialize=["chunks"])
+@triton.jit(do_not_specialize=["rows"])
 def _spread_rows(
-    pointer, table, chunks, mean, variance, means, variances, index, x,
+    pointer, table, rows, mean, variance, means, variances, index, x,
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, chunks, HEAVY)
+    row, begin, count = span(number, pointer, table, rows, HEAVY)
     if count < 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -282,8 +283,8 @@ def _spread_rows(
         alive = (place < count)[:, None] & (column < WIDTH)[None, :]
         away = tl.load(x + other[:, None] * WIDTH + column[None, :], alive, 0).to(ACC) - middle[None, :]
         squares += tl.where(alive, away * away, 0.0)
-    put(mean, means, number, row, chunks, column, middle, column < WIDTH, WIDTH)
-    put(variance, variances, number, row, chunks, column, tl.sum(squares, 0) / many, column < WIDTH, WIDTH)
+    put(mean, means, number, row, rows, column, middle, column < WIDTH, WIDTH)
+    put(variance, variances, number, row, rows, column, tl.sum(squares, 0) / many, column < WIDTH, WIDTH)
 
 
 @triton.jit
@@ -333,13 +334,13 @@ def unspread_rows(x: Tensor, mean: Tensor, grad: Tensor, over: Relation, heavy: 
     return sum_in_rows(_unspread_rows, groups, pointer, table, out, *tensors, **meta, **sizes)
 
 
-@triton.jit(do_not_specialize=["chunks"])
+@triton.jit(do_not_specialize=["rows"])
 def _unspread_rows(
-    pointer, table, chunks, out, partial, index, x, mean, grad,
+    pointer, table, rows, out, partial, index, x, mean, grad,
     WIDTH: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr, D: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, chunks, HEAVY)
+    row, begin, count = span(number, pointer, table, rows, HEAVY)
     if count < 0:
         return
     column = tl.program_id(1) * D + tl.arange(0, D)
@@ -351,7 +352,7 @@ def _unspread_rows(
         other = tl.load(index + begin + place, place < count, 0).to(tl.int64)
         at = other[:, None] * WIDTH + column[None, :]
         sums += tl.load(grad + at, alive, 0) * (own[None, :] - tl.load(mean + at, alive, 0))
-    put(out, partial, number, row, chunks, column, tl.sum(sums, 0), column < WIDTH, WIDTH)
+    put(out, partial, number, row, rows, column, tl.sum(sums, 0), column < WIDTH, WIDTH)
 
 
 @triton.jit
@@ -365,6 +366,5 @@ def _corner(DIM: tl.constexpr, H: tl.constexpr, D: tl.constexpr):
 def _columns(x: Tensor, heavy: int) -> tuple[dict[str, int], int, dict[str, Any]]:
     """Tile sizes, programs per row and constants of the kernels that take features one by one."""
     width = x.shape[1]
-    sizes = tile(1, width, split=True)
-    del sizes["H"]
-    return sizes, triton.cdiv(width, sizes["D"]), {"WIDTH": width, "HEAVY": heavy, "ACC": sums_of(x.dtype)}
+    sizes = {name: size for name, size in tile(1, width, split=True).items() if name != "H"}
+    return sizes, ceil_div(width, sizes["D"]), {"WIDTH": width, "HEAVY": heavy, "ACC": sums_of(x.dtype)}

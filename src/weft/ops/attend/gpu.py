@@ -19,7 +19,22 @@ from torch import Tensor
 from weft.ops import random
 from weft.ops.buffers import accumulator
 from weft.ops.dispatch import Relation
-from weft.ops.gpu import PARTS, features, gather, launch, listed, merged_row, put, span, sums_of, tile, work, workspace
+from weft.ops.gpu import (
+    PARTS,
+    ceil_div,
+    features,
+    gather,
+    launch,
+    listed,
+    merged_row,
+    power_of_2,
+    put,
+    span,
+    sums_of,
+    tile,
+    work,
+    workspace,
+)
 from weft.structure.compress import HEAVY
 
 DOT, ADDITIVE, ACTIVATED = tl.constexpr(0), 1, 2
@@ -46,27 +61,27 @@ def attend_rows(
     """The attended values (targets, heads, wide), and the logarithm of each softmax's mass (targets, heads)."""
     pointer, index, _, _, table = over[:5]
     _, heads, wide = v.shape
-    out = torch.empty(len(pointer) - 1, heads, wide, dtype=accumulator(v.dtype), device=v.device)
-    lse = torch.empty(len(out), heads, dtype=out.dtype, device=v.device)
+    out = torch.empty(pointer.shape[0] - 1, heads, wide, dtype=accumulator(v.dtype), device=v.device)
+    lse = torch.empty(out.shape[0], heads, dtype=out.dtype, device=v.device)
     meta = constants(kind, q, v, heavy, widest=512)
-    groups = triton.cdiv(heads, meta["H"])
+    groups = ceil_div(heads, meta["H"])
     tensors = index, *map(plain, (q, k, v, vector, bias, edge_k, edge_v, seed)), *numbers(scale, slope, dropout)
     parts, masses = workspace(table, out), workspace(table, lse)
     results = out, lse, parts, masses
-    launch(_attend_rows, (work(pointer, table), groups), pointer, *listed(table), *results, *tensors, **meta)
+    launch(_attend_rows, (work(pointer, table), groups), *listed(pointer, table), *results, *tensors, **meta)
     if parts is not None:
         sizes = {name: meta[name] for name in ("HEADS", "WIDE", "ACC", "H", "W", "num_warps")}
-        launch(_merge_attended, (len(table), groups), table, parts, masses, out, lse, PARTS=PARTS, **sizes)
+        launch(_merge_attended, (table.shape[0], groups), table, parts, masses, out, lse, PARTS=PARTS, **sizes)
     return out, lse
 
 
 def constants(kind: int, q: Tensor, v: Tensor, heavy: int, widest: int) -> dict[str, Any]:
     """What the kernels of one call are compiled for."""
-    heads, wide = v.shape[1:]
+    _, heads, wide = v.shape
     dim = 1 if kind == ADDITIVE else q.shape[2]
     sizes = tile(heads, dim, wide, widest=widest, held=512 if kind == ADDITIVE else 256)
-    sizes["W"], sizes["D"] = (triton.next_power_of_2(max(size, 1)) for size in (wide, dim))
-    return {"KIND": kind, "HEADS": heads, "DIM": dim, "WIDE": wide, "HEAVY": heavy, "ACC": sums_of(v.dtype), **sizes}
+    shared = {"HEADS": heads, "DIM": dim, "WIDE": wide, "HEAVY": heavy, "ACC": sums_of(v.dtype)}
+    return {"KIND": kind, **shared, **sizes, "W": power_of_2(wide), "D": power_of_2(dim)}
 
 
 def numbers(scale: float, slope: float, dropout: float) -> tuple[float, float, float, int]:
@@ -78,15 +93,15 @@ def plain(x: Tensor | None) -> Tensor | None:
     return None if x is None else x.contiguous()
 
 
-@triton.jit(do_not_specialize=["chunks", "limit"])
+@triton.jit(do_not_specialize=["rows", "limit"])
 def _attend_rows(
-    pointer, table, chunks, out, lse, parts, masses,
+    pointer, table, rows, out, lse, parts, masses,
     index, q, k, v, vector, bias, edge_k, edge_v, seed, scale, slope, gain, limit,
     KIND: tl.constexpr, HEADS: tl.constexpr, DIM: tl.constexpr, WIDE: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
     H: tl.constexpr, D: tl.constexpr, W: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, chunks, HEAVY)
+    row, begin, count = span(number, pointer, table, rows, HEAVY)
     if count < 0:
         return
     head = tl.program_id(1) * H + tl.arange(0, H)
@@ -112,8 +127,8 @@ def _attend_rows(
         highest, mass, sums = absorb(highest, mass, sums, energy, kept, value)
     logarithm, mean = settle(highest, mass, sums)
     inside = (head < HEADS)[:, None] & (wide < WIDE)[None, :]
-    put(lse, masses, number, row, chunks, head, logarithm, head < HEADS, HEADS)
-    put(out, parts, number, row, chunks, head[:, None] * WIDE + wide[None, :], mean, inside, HEADS * WIDE)
+    put(lse, masses, number, row, rows, head, logarithm, head < HEADS, HEADS)
+    put(out, parts, number, row, rows, head[:, None] * WIDE + wide[None, :], mean, inside, HEADS * WIDE)
 
 
 @triton.jit

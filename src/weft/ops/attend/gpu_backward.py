@@ -23,7 +23,7 @@ from torch import Tensor
 from weft.ops.attend.gpu import DOT, constants, keeps, numbers, plain, score
 from weft.ops.buffers import accumulator
 from weft.ops.dispatch import Relation
-from weft.ops.gpu import features, gather, launch, listed, merge_sums, put, span, stored, work, workspace
+from weft.ops.gpu import ceil_div, features, gather, launch, listed, merge_sums, put, span, stored, work, workspace
 from weft.structure.compress import HEAVY
 
 LEARNERS = 4096
@@ -59,9 +59,9 @@ def attend_backward(
     sums = {"dtype": accumulator(v.dtype), "device": v.device}
     grad = grad.to(v.dtype).contiguous()  # exact: it comes from a result that was rounded to v's type
     pair = torch.empty(targets, heads, 2, **sums)
-    left = None if edge_k is None and edge_v is None else torch.empty(len(index), heads, 2, **sums)
+    left = None if edge_k is None and edge_v is None else torch.empty(index.shape[0], heads, 2, **sums)
     meta = constants(kind, q, v, heavy, widest=256)
-    groups = triton.cdiv(heads, meta["H"])
+    groups = ceil_div(heads, meta["H"])
     told = seed, *numbers(scale, slope, dropout)
 
     q_grad, k_grad, v_grad, vector_grad, *edge_grads = grads
@@ -71,7 +71,7 @@ def attend_backward(
     learnt = None if vector_grad is None else torch.empty(programs, *vector.shape, **sums)
     part = workspace(table, q_grad)
     tensors = index, *inputs, *told, plain(out), plain(lse), grad, pair, left, *edge_grads
-    launch(_backward_rows, (programs, groups), pointer, *listed(table), q_grad, part, learnt, many, *tensors, **meta)
+    launch(_backward_rows, (programs, groups), *listed(pointer, table), q_grad, part, learnt, many, *tensors, **meta)
     merge_sums(table, (part,), (q_grad,))
     if learnt is not None:
         grads[3] = learnt.sum(0).to(vector.dtype)
@@ -81,14 +81,14 @@ def attend_backward(
         tensors = index, position, q, k, v, vector, bias, edge_k, *told, grad, pair, left
         parts = [workspace(table, x) for x in (k_grad, v_grad)]
         grid = work(columns, table), groups
-        launch(_backward_columns, grid, columns, *listed(table), k_grad, v_grad, *parts, *tensors, **meta)
+        launch(_backward_columns, grid, *listed(columns, table), k_grad, v_grad, *parts, *tensors, **meta)
         merge_sums(table, parts, (k_grad, v_grad))
     return [x if x is not None and need else q.new_empty(0) for x, need in zip(grads, needs, strict=True)]
 
 
-@triton.jit(do_not_specialize=["chunks", "many", "limit"])
+@triton.jit(do_not_specialize=["rows", "many", "limit"])
 def _backward_rows(
-    pointer, table, chunks, q_grad, part, vector_grad, many, index, q, k, v, vector, bias, edge_k, edge_v,
+    pointer, table, rows, q_grad, part, vector_grad, many, index, q, k, v, vector, bias, edge_k, edge_v,
     seed, scale, slope, gain, limit, out, lse, grad, pair, left, bias_grad, edge_k_grad, edge_v_grad,
     KIND: tl.constexpr, HEADS: tl.constexpr, DIM: tl.constexpr, WIDE: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
     H: tl.constexpr, D: tl.constexpr, W: tl.constexpr, EDGES: tl.constexpr,
@@ -103,7 +103,7 @@ def _backward_rows(
     place = tl.arange(0, EDGES)
     for nth in range(tl.program_id(0).to(tl.int64), many, tl.num_programs(0)):
         number = tl.cast(nth, tl.int64)
-        row, begin, count = span(number, pointer, table, chunks, HEAVY)
+        row, begin, count = span(number, pointer, table, rows, HEAVY)
         if count >= 0:
             query = features(q, row, head, column, HEADS, DIM, ACC)[None, :, :]
             mine = features(grad, row, head, wide, HEADS, WIDE, ACC)
@@ -160,21 +160,21 @@ def _backward_rows(
                 sums *= scale
             elif direction is not None:
                 sums *= direction
-            put(q_grad, part, number, row, chunks, within, tl.sum(sums, 0), inside, HEADS * DIM)
+            put(q_grad, part, number, row, rows, within, tl.sum(sums, 0), inside, HEADS * DIM)
     if vector_grad is not None:
         tl.store(vector_grad + tl.program_id(0).to(tl.int64) * (HEADS * DIM) + within, tl.sum(learnt, 0), inside)
 
 
-@triton.jit(do_not_specialize=["chunks", "limit"])
+@triton.jit(do_not_specialize=["rows", "limit"])
 def _backward_columns(
-    pointer, table, chunks, k_grad, v_grad, part_k, part_v, index, position, q, k, v, vector, bias, edge_k,
+    pointer, table, rows, k_grad, v_grad, part_k, part_v, index, position, q, k, v, vector, bias, edge_k,
     seed, scale, slope, gain, limit, grad, pair, left,
     KIND: tl.constexpr, HEADS: tl.constexpr, DIM: tl.constexpr, WIDE: tl.constexpr, HEAVY: tl.constexpr, ACC: tl.constexpr,
     H: tl.constexpr, D: tl.constexpr, W: tl.constexpr, EDGES: tl.constexpr,
 ):  # fmt: skip
     """`index` names the targets of a source's edges, `position` where these are stored."""
     number = tl.program_id(0).to(tl.int64)
-    row, begin, count = span(number, pointer, table, chunks, HEAVY)
+    row, begin, count = span(number, pointer, table, rows, HEAVY)
     if count < 0:
         return
     head = tl.program_id(1) * H + tl.arange(0, H)
@@ -217,10 +217,10 @@ def _backward_columns(
         sums *= direction
     if k_grad is not None:
         here = (head < HEADS)[:, None] & (column < DIM)[None, :]
-        put(k_grad, part_k, number, row, chunks, head[:, None] * DIM + column[None, :], tl.sum(sums, 0), here, HEADS * DIM)
+        put(k_grad, part_k, number, row, rows, head[:, None] * DIM + column[None, :], tl.sum(sums, 0), here, HEADS * DIM)
     if v_grad is not None:
         here = (head < HEADS)[:, None] & (wide < WIDE)[None, :]
-        put(v_grad, part_v, number, row, chunks, head[:, None] * WIDE + wide[None, :], tl.sum(values, 0), here, HEADS * WIDE)
+        put(v_grad, part_v, number, row, rows, head[:, None] * WIDE + wide[None, :], tl.sum(values, 0), here, HEADS * WIDE)
 
 
 @triton.jit
