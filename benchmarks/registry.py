@@ -1,7 +1,7 @@
 """What is measured: every workload, the figures it has to reach on each device, and the bytes it has to move."""
 
 from benchmarks import limits, regular, relational
-from benchmarks.workload import Bound, Figure, Workload
+from benchmarks.workload import Bound, Build, Figure, Workload
 
 PARITY = 0.95, 1.0
 """What runs torch's own kernel must not be slower than that kernel."""
@@ -85,6 +85,15 @@ LARGE = Workload(
     models=limits.attention(4, 32, score="dot"),
 )
 
+
+def by_rule(name: str, build: Build, peer: str, small: str, *shapes: str) -> tuple[Workload, ...]:
+    """Something over a structure that torch knows too: the first shape on both devices, the others on a GPU."""
+    figure = (Figure(peer, *PARITY),)
+    return tuple(
+        Workload(name, shape, build, cpu=figure if shape == shapes[0] else (), cuda=figure, small=small) for shape in shapes
+    )
+
+
 OTHERS = (
     Workload("build from 10 M edges", "uniform", relational.building, cpu=(Figure("NumPy stable argsort", 1, 3),)),
     Workload(
@@ -95,31 +104,11 @@ OTHERS = (
         cuda=(Figure("PyG default", 3, 4),),
         gate=relational.training(dropout=0.0),
     ),
-    *(
-        Workload(
-            name, shape, build, cpu=(Figure(peer, *PARITY),) if shape == few else (), cuda=(Figure(peer, *PARITY),), small=small
-        )
-        for name, build, peer, few, shapes, small in (
-            (
-                "attend over Causal, forward+backward",
-                regular.causal,
-                "torch SDPA",
-                "2 × 1024",
-                ("2 × 1024", "4 × 4096"),
-                "2 × 96",
-            ),
-            (
-                "attend over Window(256), forward+backward",
-                regular.window,
-                "torch SDPA, masked",
-                "1 × 4096",
-                ("1 × 4096", "1 × 16384"),
-                "1 × 600",
-            ),
-            ("LSTM along Chain, forward+backward", regular.recurrent, "torch.nn.LSTM", "32 × 128", ("32 × 128",), "2 × 9"),
-        )
-        for shape in shapes
+    *by_rule("attend over Causal, forward+backward", regular.causal, "torch SDPA", "2 × 96", "2 × 1024", "4 × 4096"),
+    *by_rule(
+        "attend over Window(256), forward+backward", regular.window, "torch SDPA, masked", "1 × 600", "1 × 4096", "1 × 16384"
     ),
+    *by_rule("LSTM along Chain, forward+backward", regular.recurrent, "torch.nn.LSTM", "2 × 9", "32 × 128"),
 )
 
 WORKLOADS = (*SUMS, *CONVOLUTIONS, *ATTENTIONS, LARGE, *OTHERS)

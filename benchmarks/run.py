@@ -24,13 +24,16 @@ from benchmarks.workload import Workload
 from weft import explain
 
 RESULTS = Path(__file__).parent / "results"
-ALLOWED = {torch.float32: (1e-5, 1e-5), torch.bfloat16: (2e-2, 5e-2)}
-"""The largest relative distance from the float64 reference at which a time counts: of a kernel, and of a layer, whose
-projections round what its kernel then sees."""
+ALLOWED = {torch.float32: 1e-5, torch.bfloat16: 2e-2}
+"""The largest relative distance from the float64 reference at which a time counts."""
 
 
 def gate(workload: Workload, device: str, dtype: torch.dtype) -> dict[str, float]:
-    """How far each contender is from the float64 reference on a small graph; too far for weft is an error."""
+    """How far each contender is from the float64 reference on a small graph; too far for weft is an error.
+
+    In bfloat16 the weights of a layer round what its kernel then sees, and small gradients cancel: there the definition,
+    computed in bfloat16, may be farther away than allowed. Then weft has to be as near as the definition.
+    """
     build = workload.gate or workload.build
     exact = reference(lambda: build(workload.small, "cpu", torch.float64)["weft"]())
     torch.compiler.reset()
@@ -38,7 +41,10 @@ def gate(workload: Workload, device: str, dtype: torch.dtype) -> dict[str, float
     torch.compiler.reset()
     # peers keep their weights in another order: theirs are compared by the output alone
     errors = {name: measure.error(parts if name == "weft" else parts[:1], exact) for name, parts in found.items()}
-    if errors["weft"] > ALLOWED[dtype][workload.layer]:
+    allowed = ALLOWED[dtype]
+    if errors["weft"] > allowed and dtype != torch.float32:
+        allowed = measure.error(reference(lambda: build(workload.small, device, dtype)["weft"]()), exact)
+    if errors["weft"] > allowed:
         raise SystemExit(f"{workload.name}: weft is {errors['weft']:.2e} away from the float64 reference; not timed.")
     return errors
 

@@ -1,4 +1,4 @@
-"""Linear maps: torch's own where nothing is gained, and the kernels of a GPU in Triton's interpreter."""
+"""Linear maps: torch's own where nothing is gained, the way of a CPU, and the kernels of a GPU in Triton's interpreter."""
 
 import os
 import subprocess
@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
-from weft import explain
 from weft.ops import linear as verbs
 from weft.ops.linear import linear_sum, linears, shifted
 
@@ -20,13 +19,18 @@ gpu = pytest.importorskip("weft.ops.linear.gpu")
 
 INTERPRETED = os.environ["TRITON_INTERPRET"] == "1"
 DEVICE = "cpu" if INTERPRETED else "cuda"
-full = pytest.mark.parametrize("exact", [True, False], ids=["matrix units", "torch's product"])
+every_way = pytest.mark.parametrize("way", ["matrix units", "torch's product", "cpu"])
 
 
-def on_gpu(monkeypatch, exact: bool) -> None:
-    """Take the way of a GPU whatever the number of rows, with the kernel for float32 or without."""
+def take(monkeypatch, way: str) -> None:
+    """Take the way of a CPU, or of a GPU with the kernel for float32 or without, whatever the number of rows."""
     monkeypatch.setattr(verbs, "_gains", lambda *_: True)
-    monkeypatch.setattr(verbs, "_exact", lambda _: exact)
+    if way == "cpu":
+        if not INTERPRETED:
+            pytest.skip("what is on a GPU does not take the way of a CPU")
+        return
+    monkeypatch.setattr(verbs, "_on_gpu", lambda _: True)
+    monkeypatch.setattr(verbs, "_exact", lambda _: way == "matrix units")
     monkeypatch.setattr(gpu, "PIECES", 3)
     patch = interpreter._patch_lang_tensor
 
@@ -59,19 +63,19 @@ def plainly(x: Tensor, **parts: Tensor) -> Tensor:
     return torch.cat([linear(x, parts[f"w{nth}"], parts[f"b{nth}"] if nth % 2 == 0 else None) for nth in range(many)], 1)
 
 
-@full
+@every_way
 @pytest.mark.parametrize("widths", [(3,), (70, 4), (5, 130, 1, 64)], ids=str)
 @pytest.mark.parametrize(("rows", "dim"), [(1, 1), (65, 33), (200, 128)], ids=str)
-def test_several_maps_of_one_x(monkeypatch, agree, rows, dim, widths, exact):
-    on_gpu(monkeypatch, exact)
+def test_several_maps_of_one_x(monkeypatch, agree, rows, dim, widths, way):
+    take(monkeypatch, way)
     agree(several, plainly, given(rows, dim, *widths))
 
 
-@full
+@every_way
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("dims", [(3,), (70, 4), (33, 1, 64)], ids=str)
-def test_a_sum_of_maps(monkeypatch, agree, dims, bias, exact):
-    on_gpu(monkeypatch, exact)
+def test_a_sum_of_maps(monkeypatch, agree, dims, bias, way):
+    take(monkeypatch, way)
     inputs = {f"x{dim}": numbers(90, dim) for dim in dims} | {f"w{dim}": numbers(7, dim) for dim in dims}
     inputs |= {"bias": numbers(7)} if bias else {}
 
@@ -85,29 +89,35 @@ def test_a_sum_of_maps(monkeypatch, agree, dims, bias, exact):
     agree(ours, plain, inputs)
 
 
-def test_a_bias_has_the_sum_of_its_columns(monkeypatch, agree):
-    on_gpu(monkeypatch, True)
+@every_way
+def test_a_bias_has_the_sum_of_its_columns(monkeypatch, agree, way):
+    take(monkeypatch, way)
     inputs = {"x": numbers(1300, 300), "bias": numbers(300)}
     agree(lambda x, bias: shifted(x.to(DEVICE), bias.to(DEVICE)).cpu(), lambda x, bias: x + bias, inputs)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_columns_of_half_precision_are_summed_in_float32(monkeypatch, dtype):
-    on_gpu(monkeypatch, True)
+    take(monkeypatch, "matrix units")
     x = torch.ones(4096, 3, dtype=dtype, device=DEVICE)
     assert gpu.column_sums([x, x[:, :1].contiguous()])[1].tolist() == [4096]
 
 
 def test_the_same_bits_again(monkeypatch):
-    on_gpu(monkeypatch, True)
+    take(monkeypatch, "matrix units")
     x, weight = numbers(300, 40).to(DEVICE), numbers(50, 40).to(DEVICE)
-    results = [[*gpu.linears(x, [weight], [None]), gpu.linear_sum([x, x], [weight] * 2, None), *gpu.column_sums([x])]] * 2
+
+    def once():
+        return [*gpu.linears(x, [weight], [None]), gpu.linear_sum([x, x], [weight] * 2, None), *gpu.column_sums([x])]
+
+    results = once(), once()
     for first, second in zip(*results, strict=True):
         assert torch.equal(first, second)
 
 
-def test_derivatives_of_both_orders(monkeypatch):
-    on_gpu(monkeypatch, False)
+@pytest.mark.parametrize("way", ["torch's product", "cpu"])
+def test_derivatives_of_both_orders(monkeypatch, way):
+    take(monkeypatch, way)
     inputs = [numbers(4, 3), numbers(2, 3), numbers(5, 3), numbers(2)]
     x, v, w, bias = (part.double().requires_grad_() for part in inputs)
     for call in (
@@ -118,18 +128,33 @@ def test_derivatives_of_both_orders(monkeypatch):
         assert torch.autograd.gradgradcheck(call, (x, v, w, bias), check_undefined_grad=False)
 
 
-def test_only_what_is_needed(monkeypatch):
-    on_gpu(monkeypatch, True)
+@every_way
+def test_only_what_is_needed(monkeypatch, way):
+    take(monkeypatch, way)
     x, weight, bias = numbers(9, 3).to(DEVICE), numbers(2, 3).to(DEVICE).requires_grad_(), numbers(2).to(DEVICE)
     linears(x, (weight, bias))[0].sum().backward()
     assert x.grad is None and bias.grad is None and weight.grad is not None
 
 
-def test_nothing_is_gained_on_a_cpu():
-    x, weight = numbers(verbs.MANY, 2).cpu(), numbers(3, 2).cpu()
-    with explain() as plan:
-        (out,) = linears(x, (weight, None))
-    assert plan.choices == [] and torch.equal(out, linear(x, weight))
+@pytest.mark.parametrize("rows", [2708, 50_000])
+def test_the_same_bits_for_any_number_of_threads(rows):
+    """What training of one seed is made of: the weights' gradients sum over all rows."""
+    x, weight, bias = numbers(rows, 40).cpu(), numbers(50, 40).cpu().requires_grad_(), numbers(50).cpu().requires_grad_()
+    towards = numbers(rows, 50).cpu()
+
+    def once(threads: int) -> list[Tensor]:
+        torch.set_num_threads(threads)
+        out = linear_sum((x, weight), (x, weight), bias=bias).relu()
+        return [out, *torch.autograd.grad(out, [weight, bias], towards)]
+
+    before = torch.get_num_threads()
+    try:
+        found = {threads: once(threads) for threads in (1, 2, 3, 8)}
+    finally:
+        torch.set_num_threads(before)
+    for threads in (2, 3, 8):
+        for mine, alone in zip(found[threads], found[1], strict=True):
+            assert torch.equal(mine, alone), threads
 
 
 @pytest.mark.skipif(not INTERPRETED, reason="the other tests compile")

@@ -1,22 +1,32 @@
-"""Linear maps of many rows: what torch computes, faster on a GPU where rows are many.
+"""Linear maps: what torch computes, faster and repeatable.
 
-There, float32 runs on the matrix units as exactly as without them, the gradient of a shared input is summed inside
-the product, and gradients of biases are summed at the speed of memory. Everywhere else, and while anything is
-compiled or traced, these are torch's own maps, which are also the definition.
+The gradient of a shared input is summed inside the product. On a CPU products are cut into pieces by their shape alone,
+so that they are the same bytes for any number of threads, and results take the memory of earlier ones, whose pages need
+not be cleared again. On a GPU, where rows are many, float32 runs on the matrix units as exactly as without them, and
+gradients of biases are summed at the speed of memory. Everywhere else, and while anything is compiled or traced, these
+are torch's own maps, which are also the definition.
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
 
+from weft.ops import buffers
 from weft.ops.dispatch import has_module, record
+from weft.ops.linear import cpu
 from weft.ops.operator import transforms_active, watched
 
 MANY = 4096
 """From this many rows on, a GPU gains."""
+
+MOST = 4
+"""So many maps share a launch."""
+
+KINDS = {"cuda": (torch.float32, torch.bfloat16, torch.float16), "cpu": (torch.float32, torch.float64, torch.bfloat16)}
 
 Bias = Tensor | None
 
@@ -28,7 +38,7 @@ def linears(x: Tensor, *maps: tuple[Tensor, Bias]) -> list[Tensor]:
     [[[2.0]], [[2.0, 2.0]]]
     """
     weights, biases = [weight for weight, _ in maps], [bias for _, bias in maps]
-    if not _gains(x, *weights, *biases):
+    if len(maps) > MOST or not _gains(x, *weights, *biases):
         return [linear(x, weight, bias) for weight, bias in maps]
     return list(_Linears.apply(x, len(maps), *weights, *biases))
 
@@ -40,7 +50,7 @@ def linear_sum(*terms: tuple[Tensor, Tensor], bias: Bias = None) -> Tensor:
     [[3.0]]
     """
     xs, weights = [x for x, _ in terms], [weight for _, weight in terms]
-    if not _gains(*xs, *weights, bias):
+    if len(terms) > MOST or not _gains(*xs, *weights, bias):
         first, *rest = terms
         out = linear(*first, bias)
         for x, weight in rest:
@@ -55,47 +65,74 @@ def shifted(x: Tensor, bias: Tensor) -> Tensor:
 
 
 def _gains(first: Tensor, *others: Bias) -> bool:
-    if not first.is_cuda or first.ndim != 2 or len(first) < MANY or not has_module("triton"):
+    device = first.device.type
+    if device not in KINDS or first.ndim != 2 or first.dtype not in KINDS[device]:
         return False
-    if watched() or transforms_active():
+    if device == "cuda" and (first.shape[0] < MANY or not has_module("triton")):
         return False
-    kinds = {tensor.dtype for tensor in (first, *others) if tensor is not None}
-    known = kinds <= {torch.float32} or kinds <= {torch.bfloat16} or kinds <= {torch.float16}
-    if not known or torch.is_autocast_enabled("cuda"):
+    if watched() or transforms_active() or torch.is_autocast_enabled(device):
         return False
-    record("linear", "gpu" if _exact(first) else "torch's matrix product, gpu sums")
+    if any(other is not None and other.dtype != first.dtype for other in others):
+        return False
+    if device == "cuda":
+        record("linear", "gpu" if _exact(first) else "torch's matrix product, gpu sums")
     return True
 
 
 def _exact(x: Tensor) -> bool:
     """Whether float32 is asked for in full, and the GPU has matrix units for it."""
-    full = torch.get_float32_matmul_precision() == "highest"
-    return x.dtype == torch.float32 and full and torch.cuda.get_device_capability(x.device) >= (8, 0)
+    if not _on_gpu(x) or x.dtype != torch.float32:
+        return False
+    return _has_units(x.get_device()) and torch.get_float32_matmul_precision() == "highest"
+
+
+def _on_gpu(x: Tensor) -> bool:
+    return x.is_cuda
+
+
+@cache
+def _has_units(device: int) -> bool:
+    return torch.cuda.get_device_capability(device) >= (8, 0)
 
 
 def _map_each(x: Tensor, weights: Sequence[Tensor], biases: Sequence[Bias]) -> list[Tensor]:
-    from weft.ops.linear import gpu
-
     if _exact(x):
+        from weft.ops.linear import gpu
+
         return gpu.linears(x.contiguous(), [weight.contiguous() for weight in weights], biases)
-    return [linear(x, weight, bias) for weight, bias in zip(weights, biases, strict=True)]
+    return [_map(x, weight, bias) for weight, bias in zip(weights, biases, strict=True)]
+
+
+def _map(x: Tensor, weight: Tensor, bias: Bias) -> Tensor:
+    return linear(x, weight, bias) if _on_gpu(x) else cpu.linear(x, weight, bias)
 
 
 def _sum_all(xs: Sequence[Tensor], weights: Sequence[Tensor], bias: Bias) -> Tensor:
-    from weft.ops.linear import gpu
-
     if _exact(xs[0]):
+        from weft.ops.linear import gpu
+
         return gpu.linear_sum([x.contiguous() for x in xs], [weight.contiguous() for weight in weights], bias)
-    out = linear(xs[0], weights[0], bias)
+    out = _map(xs[0], weights[0], bias)
     for x, weight in zip(xs[1:], weights[1:], strict=True):
-        out.addmm_(x, weight.T)
+        out.addmm_(x, weight.T) if _on_gpu(x) else cpu.add_linear(out, x, weight)
     return out
 
 
+def _outer(grad: Tensor, x: Tensor) -> Tensor:
+    """gradᵀ · x: what every weight learns."""
+    return grad.T @ x if _on_gpu(x) or torch.is_grad_enabled() else cpu.outer(grad, x)
+
+
+def _add(x: Tensor, bias: Tensor) -> Tensor:
+    return x + bias if _on_gpu(x) else torch.add(x, bias, out=buffers.empty(*x.shape, dtype=x.dtype))
+
+
 def _column_sums(grads: Sequence[Tensor]) -> list[Tensor]:
+    if not grads or not _on_gpu(grads[0]):
+        return [grad.sum(0) for grad in grads]
     from weft.ops.linear import gpu
 
-    return gpu.column_sums([grad.contiguous() for grad in grads]) if grads else []
+    return gpu.column_sums([grad.contiguous() for grad in grads])
 
 
 class _Linears(torch.autograd.Function):
@@ -117,7 +154,7 @@ class _Linears(torch.autograd.Function):
             wanted = [nth for nth in range(many) if need[2 + many + nth]]
             found = dict(zip(wanted, _column_sums([grads[nth] for nth in wanted]), strict=True))
             sums = [found.get(nth) for nth in range(many)]
-        outer = [grad.T @ x if need[2 + nth] else None for nth, grad in enumerate(grads)]
+        outer = [_outer(grad, x) if need[2 + nth] else None for nth, grad in enumerate(grads)]
         return x_grad, None, *outer, *(given if need[2 + many + nth] else None for nth, given in enumerate(sums))
 
 
@@ -139,14 +176,14 @@ class _LinearSum(torch.autograd.Function):
             given = _map_each(grad, turned, [None] * len(turned)) if turned else []
             sums = _column_sums([grad])[0] if need[-1] else None
         inputs = dict(zip(wanted, given, strict=True))
-        outer = [grad.T @ x if need[1 + many + nth] else None for nth, x in enumerate(xs)]
+        outer = [_outer(grad, x) if need[1 + many + nth] else None for nth, x in enumerate(xs)]
         return None, *(inputs.get(nth) for nth in range(many)), *outer, sums if need[-1] else None
 
 
 class _Shifted(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, bias: Tensor) -> Tensor:  # pyright: ignore
-        return x + bias
+        return _add(x, bias)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore
