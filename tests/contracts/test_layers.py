@@ -46,6 +46,8 @@ CASES = {
     "LSTM tree": Case(lambda: nn.LSTM(4, 6), lambda: Tree([2, 2, 4, 4, -1]), (5, 4), (5, 6)),
     "GRU chain": Case(lambda: nn.GRU(4, 6), lambda: Chain(5, reverse=True), (3, 5, 4), (3, 5, 6)),
     "GRU tree": Case(lambda: nn.GRU(4, 6), lambda: Tree([2, 2, 4, 4, -1]), (5, 4), (5, 6)),
+    "MeanHeads": Case(lambda: nn.MeanHeads(nn.GAT(4, 6, heads=3), 3), graph, (9, 4), (9, 2), equivariant=True),
+    "Plain": Case(lambda: nn.Plain(nn.GCN(4, 6)), graph, (9, 4), (9, 6), equivariant=True),
     "PreNorm": Case(lambda: nn.PreNorm(nn.GCN(4, 4), 4), graph, (9, 4), (9, 4), equivariant=True),
     "PostNorm": Case(lambda: nn.PostNorm(nn.Everywhere(nn.MLP(4, 4, dim=8)), 4), graph, (9, 4), (9, 4), equivariant=True),
     "Readout": Case(lambda: nn.Readout("max"), lambda: Partition([0, 4, 4, 9]), (9, 4), (3, 4)),

@@ -2,7 +2,9 @@
 
 from weft.nn.attention.attention import Attention
 from weft.nn.bag import Bag
-from weft.nn.block import Everywhere, PostNorm, PreNorm
+from weft.nn.block import Everywhere, Plain, PostNorm, PreNorm
+from weft.nn.dropout import Dropout
+from weft.nn.mean_heads import MeanHeads
 from weft.nn.mlp import MLP
 from weft.nn.readout import AttentionReadout, Readout
 from weft.nn.recurrent.gru import GRU
@@ -25,8 +27,11 @@ __all__ = [
     "Attention",
     "AttentionReadout",
     "Bag",
+    "Dropout",
     "Everywhere",
     "GATv2",
+    "MeanHeads",
+    "Plain",
     "PostNorm",
     "PreNorm",
     "Readout",

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from weft.ops import aggregate
+from weft.ops import aggregate, dropout
 from weft.structure import Sparse
 
 
@@ -32,5 +32,5 @@ class Bag(nn.Module):
     def forward(self, x: Sparse) -> Float[Tensor, "n out_dim"]:
         if not self.training or self.dropout == 0:
             return aggregate(self.weight, x)
-        kept = nn.functional.dropout(self.weight.new_ones(x.num_edges), self.dropout)
+        kept = dropout(self.weight.new_ones(x.num_edges), self.dropout)
         return aggregate(self.weight, x, weight=kept)

@@ -8,6 +8,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from weft.errors import WeftValueError
+from weft.nn.dropout import Dropout
+from weft.nn.linear import Linear
 
 
 class MLP(nn.Module):
@@ -35,8 +37,8 @@ class MLP(nn.Module):
         if depth < 1:
             raise WeftValueError(f"MLP: depth must be at least 1, but got {depth}.")
         widths = [in_dim, *[dim] * (depth - 1), out_dim]
-        self.layers = nn.ModuleList(nn.Linear(before, after) for before, after in pairwise(widths))
-        self.activation, self.dropout = activation, nn.Dropout(dropout)
+        self.layers = nn.ModuleList(Linear(before, after) for before, after in pairwise(widths))
+        self.activation, self.dropout = activation, Dropout(dropout)
 
     def forward(self, x: Float[Tensor, "*positions in_dim"]) -> Float[Tensor, "*positions out_dim"]:
         *hidden, last = self.layers

@@ -4,6 +4,7 @@ from weft.ops.aggregate import aggregate
 from weft.ops.attend import attend
 from weft.ops.attend.score import Activated, Additive, Dot
 from weft.ops.dispatch import Choice, Plan, explain
+from weft.ops.dropout import dropout
 from weft.ops.edges import gather, reduce, softmax
 from weft.ops.scan import Gates, GRUStep, LinearStep, LSTMStep, RNNStep, Step, scan
 
@@ -21,6 +22,7 @@ __all__ = [
     "Step",
     "aggregate",
     "attend",
+    "dropout",
     "explain",
     "gather",
     "reduce",

@@ -28,7 +28,7 @@ def empty(*shape: int, dtype: torch.dtype) -> Tensor:
     if size < 2 * HUGE_PAGE:
         return torch.empty(shape, dtype=dtype)
     memory = torch.from_numpy(waiting.take(size)).untyped_storage()
-    return torch.empty(0, dtype=dtype).set_(memory, 0, shape)  # a tensor of its own, not a view of one
+    return torch.empty(0, dtype=dtype).set_(memory, 0, shape)  # pyright: ignore[reportCallIssue]
 
 
 class Lease(np.ndarray[Any, Any]):

@@ -18,14 +18,17 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from weft.ops import random
 from weft.ops.buffers import accumulator
 
 PARTS = 8
 """How many partial results a merging program reads at a time, for each of its warps where they are only summed."""
 
-
 MOST = 4
 """How many tensors of one kind a launch takes: single arguments, because Triton unpacks a tuple slowly."""
+
+GOLDEN, MIX_1, MIX_2 = tl.constexpr(random.GOLDEN), tl.constexpr(random.MIX_1), tl.constexpr(random.MIX_2)
+REST = tl.constexpr(64 - random.BITS)
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -196,3 +199,12 @@ def gather(x, place, alive, head, column, HEADS: tl.constexpr, DIM: tl.constexpr
     within = head[:, None] * DIM + column[None, :]
     at = place[:, None, None] * (HEADS * DIM) + within[None, :, :]
     return tl.load(x + at, alive[:, None, None] & here[None, :, :], 0).to(ACC)
+
+
+@triton.jit
+def kept(seed, number, limit):
+    """Which of the numbered things survive dropout; the same as `weft.ops.random.kept`."""
+    mixed = tl.load(seed).to(tl.uint64) + number.to(tl.uint64) * GOLDEN
+    mixed = (mixed ^ (mixed >> 30)) * MIX_1
+    mixed = (mixed ^ (mixed >> 27)) * MIX_2
+    return ((mixed ^ (mixed >> 31)) >> REST).to(tl.int32) >= limit

@@ -9,9 +9,12 @@ Arrays are flat and contiguous, offsets count elements. `lanes` must be a consta
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic, models, register_model
+
+from weft.ops.random import BITS, GOLDEN, MIX_1, MIX_2
 
 FLAGS = ("contract", "reassoc", "nsz")
 """Floating-point liberties: fused multiply-add and any order of summation; NaN and infinity keep their meaning."""
@@ -339,3 +342,16 @@ def _exp32(builder: Any, x: Any) -> Any:
     exponent = builder.add(builder.fptosi(n, words), ir.Constant(words, [127] * lanes))
     power = builder.bitcast(builder.shl(exponent, ir.Constant(words, [23] * lanes)), vector)
     return builder.select(vanishes, constant(0.0), builder.fmul(series, power, flags=FLAGS))
+
+
+_GOLDEN, _MIX_1, _MIX_2 = np.uint64(GOLDEN), np.uint64(MIX_1), np.uint64(MIX_2)
+_30, _27, _31, _REST = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(64 - BITS)
+
+
+@njit(**INLINE)
+def keeps(seed, number, limit):
+    """Whether the numbered thing survives dropout; the same as `weft.ops.random.kept`."""
+    mixed = np.uint64(seed) + np.uint64(number) * _GOLDEN
+    mixed = (mixed ^ (mixed >> _30)) * _MIX_1
+    mixed = (mixed ^ (mixed >> _27)) * _MIX_2
+    return ((mixed ^ (mixed >> _31)) >> _REST) >= np.uint64(limit)

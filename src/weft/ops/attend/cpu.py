@@ -14,13 +14,13 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from weft.ops.random import BITS, GOLDEN, MIX_1, MIX_2
 from weft.ops.simd import (
     INLINE,
     KERNEL,
     add,
     exp,
     fma,
+    keeps,
     largest,
     load,
     load_part,
@@ -40,18 +40,6 @@ from weft.ops.simd import (
 DOT, ADDITIVE, ACTIVATED = 0, 1, 2
 BLOCK = 64
 AHEAD = 12
-
-_GOLDEN, _MIX_1, _MIX_2 = np.uint64(GOLDEN), np.uint64(MIX_1), np.uint64(MIX_2)
-_30, _27, _31, _REST = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(64 - BITS)
-
-
-@njit(**INLINE)
-def keeps(seed, number, limit):
-    """Whether the numbered weight survives dropout; the same as `weft.ops.random.kept`."""
-    mixed = np.uint64(seed) + np.uint64(number) * _GOLDEN
-    mixed = (mixed ^ (mixed >> _30)) * _MIX_1
-    mixed = (mixed ^ (mixed >> _27)) * _MIX_2
-    return ((mixed ^ (mixed >> _31)) >> _REST) >= np.uint64(limit)
 
 
 @njit(**INLINE)

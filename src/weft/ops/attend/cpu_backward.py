@@ -12,13 +12,14 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from weft.ops.attend.cpu import ACTIVATED, ADDITIVE, AHEAD, BLOCK, DOT, ask, keeps, score_block
+from weft.ops.attend.cpu import ACTIVATED, ADDITIVE, AHEAD, BLOCK, DOT, ask, score_block
 from weft.ops.simd import (
     INLINE,
     KERNEL,
     add,
     exp,
     fma,
+    keeps,
     load,
     load_part,
     mul,

@@ -24,6 +24,7 @@ from weft.ops.gpu import (
     ceil_div,
     features,
     gather,
+    kept,
     launch,
     listed,
     merged_row,
@@ -38,8 +39,6 @@ from weft.ops.gpu import (
 from weft.structure.compress import HEAVY
 
 DOT, ADDITIVE, ACTIVATED = tl.constexpr(0), 1, 2
-GOLDEN, MIX_1, MIX_2 = tl.constexpr(random.GOLDEN), tl.constexpr(random.MIX_1), tl.constexpr(random.MIX_2)
-REST = tl.constexpr(64 - random.BITS)
 
 
 def attend_rows(
@@ -179,11 +178,8 @@ def per_edge(x, edge, alive, head, other, HEADS: tl.constexpr, ACC: tl.constexpr
 @triton.jit
 def keeps(seed, edge, head, gain, limit, HEADS: tl.constexpr, ACC: tl.constexpr):
     """What dropout multiplies each weight with (EDGES, H); it keeps the same as `weft.ops.random.kept`."""
-    number = (edge[:, None] * HEADS + head[None, :]).to(tl.uint64)
-    mixed = tl.load(seed).to(tl.uint64) + number * GOLDEN
-    mixed = (mixed ^ (mixed >> 30)) * MIX_1
-    mixed = (mixed ^ (mixed >> 27)) * MIX_2
-    return tl.where(((mixed ^ (mixed >> 31)) >> REST).to(tl.int32) >= limit, gain, 0.0).to(ACC)
+    number = edge[:, None] * HEADS + head[None, :]
+    return tl.where(kept(seed, number, limit), gain, 0.0).to(ACC)
 
 
 @triton.jit
