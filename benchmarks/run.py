@@ -140,6 +140,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder of the results")
     options = parser.parse_args()
     options.out.mkdir(exist_ok=True)
+    torch.backends.cudnn.allow_tf32 = False  # float32 means float32, for everybody
     for dtype in options.dtype:
         write(options, dtype)
 

@@ -56,7 +56,9 @@ def beside(found: dict[str, Any], ours: dict[str, Any], figure: Figure | None) -
         return [f"peer: {found['failed']}", f"{ours['whole_bytes'] / 2**30:.1f} GiB in all", "", ""]
     low, high = found["interval"]
     share = ours["peak_bytes"] / max(found["peak_bytes"], 1)
-    cells = [f"{found['times_faster']:.2f}× ({low:.2f} … {high:.2f})", f"{ours['peak_bytes'] / 2**20:.0f} MiB, {_share(share)}"]
+    little = max(ours["peak_bytes"], found["peak_bytes"]) < 1 << 20
+    memory = "too little to tell" if little else f"{ours['peak_bytes'] / 2**20:.0f} MiB, {_share(share)}"
+    cells = [f"{found['times_faster']:.2f}× ({low:.2f} … {high:.2f})", memory]
     if figure is None:
         return [*cells, "", ""]
     goal, must, aim = (

@@ -32,7 +32,6 @@ class Case:
 CASES = {
     "GCN": Case(lambda: nn.GCN(4, 6), graph, (9, 4), (9, 6), equivariant=True),
     "SAGE": Case(lambda: nn.SAGE(4, 6), graph, (9, 4), (9, 6), equivariant=True),
-    "SAGE max": Case(lambda: nn.SAGE(4, 6, how="max"), graph, (9, 4), (9, 6), equivariant=True),
     "GIN": Case(lambda: nn.GIN(nn.MLP(4, 6, dim=5)), graph, (9, 4), (9, 6), equivariant=True),
     "GAT": Case(lambda: nn.GAT(4, 6, heads=2), graph, (9, 4), (9, 6), equivariant=True),
     "GATv2": Case(lambda: nn.GATv2(4, 6, heads=2), graph, (9, 4), (9, 6), equivariant=True),

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from weft.nn.heads import head_dim, join_heads, split_heads
 from weft.nn.linear import Linear, maps_of
 from weft.ops import attend
+from weft.ops.linear import added
 from weft.structure import Sparse
 
 
@@ -38,4 +39,4 @@ class TransformerConv(nn.Module):
         q, k, v = (split_heads(part, self.heads) for part in (q, k, v))
         edge = None if self.edge is None else split_heads(self.edge(edge_x), self.heads)
         out = attend(q, k, v, over, edge_k=edge, edge_v=edge, dropout=self.dropout if self.training else 0.0)
-        return join_heads(out) + skip
+        return added(join_heads(out), skip)

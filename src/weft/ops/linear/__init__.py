@@ -43,25 +43,14 @@ def linears(x: Tensor, *maps: tuple[Tensor, Bias]) -> list[Tensor]:
     return list(_Linears.apply(x, len(maps), *weights, *biases))
 
 
-def linear_sum(*terms: tuple[Tensor, Tensor], bias: Bias = None) -> Tensor:
-    """The sum of x · weightᵀ over terms (x (rows, dim), weight (wide, dim)), plus the bias (wide).
-
-    >>> linear_sum((torch.ones(1, 2), torch.ones(1, 2)), (torch.ones(1, 1), torch.ones(1, 1))).tolist()
-    [[3.0]]
-    """
-    xs, weights = [x for x, _ in terms], [weight for _, weight in terms]
-    if len(terms) > MOST or not _gains(*xs, *weights, bias):
-        first, *rest = terms
-        out = linear(*first, bias)
-        for x, weight in rest:
-            out = out + linear(x, weight)
-        return out
-    return _LinearSum.apply(len(terms), *xs, *weights, bias)
-
-
 def shifted(x: Tensor, bias: Tensor) -> Tensor:
     """x (rows, wide) + bias (wide)."""
     return _Shifted.apply(x, bias) if _gains(x, bias) else x + bias
+
+
+def added(x: Tensor, y: Tensor) -> Tensor:
+    """x + y, both (rows, wide)."""
+    return _Added.apply(x, y) if _gains(x, y) and not _on_gpu(x) else x + y
 
 
 def _gains(first: Tensor, *others: Bias) -> bool:
@@ -147,7 +136,7 @@ class _Linears(torch.autograd.Function):
         x, *weights = ctx.saved_tensors
         many, need = len(weights), ctx.needs_input_grad
         if torch.is_grad_enabled():
-            x_grad = linear_sum(*((grad, weight.T) for grad, weight in zip(grads, weights, strict=True)))
+            x_grad = sum(grad @ weight for grad, weight in zip(grads, weights, strict=True))
             sums = [grad.sum(0) for grad in grads]
         else:
             x_grad = _sum_all(grads, [weight.T for weight in weights], None) if need[0] else None
@@ -156,28 +145,6 @@ class _Linears(torch.autograd.Function):
             sums = [found.get(nth) for nth in range(many)]
         outer = [_outer(grad, x) if need[2 + nth] else None for nth, grad in enumerate(grads)]
         return x_grad, None, *outer, *(given if need[2 + many + nth] else None for nth, given in enumerate(sums))
-
-
-class _LinearSum(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, many: int, *tensors: Any) -> Any:  # pyright: ignore
-        ctx.save_for_backward(*tensors[:-1])
-        return _sum_all(tensors[:many], tensors[many:-1], tensors[-1])
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore
-        many, need = len(ctx.saved_tensors) // 2, ctx.needs_input_grad
-        xs, weights = ctx.saved_tensors[:many], ctx.saved_tensors[many:]
-        wanted = [nth for nth in range(many) if need[1 + nth]]
-        turned = [weights[nth].T for nth in wanted]
-        if torch.is_grad_enabled():
-            given, sums = linears(grad, *((weight, None) for weight in turned)), grad.sum(0)
-        else:
-            given = _map_each(grad, turned, [None] * len(turned)) if turned else []
-            sums = _column_sums([grad])[0] if need[-1] else None
-        inputs = dict(zip(wanted, given, strict=True))
-        outer = [_outer(grad, x) if need[1 + many + nth] else None for nth, x in enumerate(xs)]
-        return None, *(inputs.get(nth) for nth in range(many)), *outer, sums if need[-1] else None
 
 
 class _Shifted(torch.autograd.Function):
@@ -190,3 +157,13 @@ class _Shifted(torch.autograd.Function):
         if not ctx.needs_input_grad[1]:
             return grad, None
         return grad, grad.sum(0) if torch.is_grad_enabled() else _column_sums([grad])[0]
+
+
+class _Added(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, y: Tensor) -> Tensor:  # pyright: ignore
+        return _add(x, y)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:  # pyright: ignore
+        return grad, grad
