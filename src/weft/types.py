@@ -23,3 +23,6 @@ Norm = Literal["symmetric", "row"]
 
 State = tuple[Tensor, ...]
 """What a recurrence carries: hidden values first, whatever else it needs after."""
+
+Kind = Literal["numeric", "categorical", "boolean", "date", "text", "multi", "skip"]
+"""What the column of a table is."""
