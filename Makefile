@@ -10,8 +10,8 @@ BIN := .venv/bin
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch .venv/ready
 
-demo: .venv/ready  ## a table of speed and memory on this machine, in about a minute
-	$(BIN)/python -m benchmarks.demo
+demo: .venv/ready  ## from two CSV files to predictions, in about a minute
+	$(BIN)/weft demo
 
 test: .venv/ready  ## everything CI runs
 	$(BIN)/ruff format --check .
