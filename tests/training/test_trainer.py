@@ -70,6 +70,12 @@ def test_the_same_bytes_for_any_number_of_threads(build):
     assert torch.equal(found[1], found[2]) and torch.equal(found[1], found[4])
 
 
+def test_every_epoch_drops_something_else():
+    """Without anything to learn, the loss of an epoch tells which numbers were dropped."""
+    history = Trainer(epochs=6, lr=0.0, weight_decay=0).fit(model(), Classify(CLASSES), data(val=0))
+    assert len({epoch.loss for epoch in history.epochs}) == 6
+
+
 def test_another_seed_gives_other_weights():
     assert not torch.equal(trained(Trainer(epochs=3, seed=0)), trained(Trainer(epochs=3, seed=1)))
 

@@ -25,6 +25,21 @@ def kept(seed: Tensor, number: Tensor, dropout: float) -> Tensor:
     return _shift(mixed ^ _shift(mixed, 31), 64 - BITS) >= threshold(dropout)
 
 
+def mixed(*numbers: int) -> int:
+    """One seed from several numbers; all of its bits depend on all of theirs (torch's generator looks at 32 of them).
+
+    >>> mixed(0, 1) == mixed(0, 1), mixed(0, 1) == mixed(1, 0), mixed(0, 1) % 2**32 == mixed(0, 2) % 2**32
+    (True, False, False)
+    """
+    state = 0
+    for number in numbers:
+        state = (state + number + GOLDEN) % 2**64
+        state = ((state ^ (state >> 30)) * MIX_1) % 2**64
+        state = ((state ^ (state >> 27)) * MIX_2) % 2**64
+        state ^= state >> 31
+    return state >> 1
+
+
 def new_seed(device: torch.device) -> Tensor:
     """A seed drawn from torch's own generator, so that `torch.manual_seed` governs it."""
     return torch.randint(2**62, (), device=device)

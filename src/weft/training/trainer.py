@@ -16,6 +16,7 @@ from weft.encoders import Encoder
 from weft.errors import CheckpointError, WeftValueError
 from weft.objectives import Objective
 from weft.ops.parallel import repeatable
+from weft.ops.random import mixed
 from weft.training import checkpoint
 from weft.training.events import CheckpointSaved, EpochDone, Event, Finished, Started
 from weft.training.schedule import Constant, Schedule
@@ -89,7 +90,7 @@ class Trainer:
         yield Started(sum(weight.numel() for weight in state.weights.values()), self.epochs, state.epoch)
         begun = saved = time.monotonic()
         while not state.over():
-            with repeatable(), _drawing(self.seed + (state.epoch << 32)):
+            with repeatable(), _drawing(mixed(self.seed, state.epoch)):
                 done = state.learn(data)
             yield done
             if path is not None and (state.over() or time.monotonic() - saved >= self.every):
