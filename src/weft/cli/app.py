@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 import typer
 
-from weft.cli import data, demo, doctor, fit, inspect, lists, predict
+from weft.cli import data, demo, doctor, fit, inspect, lists, predict, reproduce
 
 app = typer.Typer(
     name="weft",
@@ -21,6 +21,7 @@ app.command("embed")(predict.embed)
 app.command("inspect")(inspect.inspect)
 app.command("list")(lists.lists)
 app.command("doctor")(doctor.doctor)
+app.command("reproduce")(reproduce.reproduce)
 app.command("demo")(demo.demo)
 app.add_typer(data.app, name="data")
 

@@ -35,11 +35,12 @@ def run(folder: Path, quiet: bool) -> dict[str, Any]:
 
     tell(f"{folder}/nodes.csv: one row per image: 64 pixels, the digit where it is known, its part of the split")
     tell(f"{folder}/edges.csv: one row per link: each image to the eight that look most like it\n")
-    call = f"weft fit node-classifier --nodes {folder}/nodes.csv --edges {folder}/edges.csv --target digit --split split"
-    tell(f"$ {call} --out {folder}/model --set compare='[\"sage\"]'")
+    tables = f"--nodes {folder}/nodes.csv --edges {folder}/edges.csv --target digit --split split"
+    call = f"weft fit node-classifier {tables} --out {folder}/model --set compare='[\"sage\"]'"
+    tell(f"$ {call}")
     data = {"nodes": str(folder / "nodes.csv"), "edges": str(folder / "edges.csv"), "target": "digit", "split": "split"}
     settings = {"task": "node-classifier", "data": data, "out": str(folder / "model"), "compare": ["sage"]}
-    fitted = fit.run(settings, quiet)
+    fitted = fit.run(settings, quiet, command=call)
     tell(fit.tell(fitted))
     everyone = fit.graph_of(
         {"nodes": str(folder / "more-nodes.csv"), "edges": str(folder / "more-edges.csv")}, needs_target=False
@@ -50,7 +51,8 @@ def run(folder: Path, quiet: bool) -> dict[str, Any]:
     told = f"{len(new)} images the model has never seen: {right} answered rightly ({right / len(new):.1%})"
     tell(f"\n$ weft predict {folder}/model --nodes {folder}/more-nodes.csv --edges {folder}/more-edges.csv --only-new\n{told}")
     following = (
-        f"\nNext: weft inspect {folder}/model\n"
+        f"\nNext: open {folder}/model/report.html in a browser\n"
+        f"      weft inspect {folder}/model\n"
         "      weft fit node-classifier --nodes yours.csv --edges yours.csv --target column   (two tables of your own)"
     )
     return {"fit": fitted, "new": len(new), "right": right, "next": following}

@@ -1,6 +1,8 @@
 """`weft fit`: from two tables to a model folder."""
 
 import inspect
+import shlex
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -62,17 +64,23 @@ def fit(
     settings.update({name: value for name, value in (("out", out), ("seed", seed)) if value is not None})
     if alone:
         settings["compare"] = False
-    report = run(settings, quiet=as_json)
+    report = run(settings, quiet=as_json, command=spoken(sys.argv))
     answer(report, as_json, tell(report))
 
 
-def run(settings: dict[str, Any], quiet: bool) -> dict[str, Any]:
-    """Fit what the settings say, save it, and report what came out."""
+def spoken(arguments: list[str]) -> str:
+    """The command line as it can be given again."""
+    return shlex.join(["weft", *arguments[1:]])
+
+
+def run(settings: dict[str, Any], quiet: bool, command: str) -> dict[str, Any]:
+    """Fit what the settings say, save it with a report, and tell what came out."""
     known(settings, ALL, "fit")
     if settings["task"] not in TASKS:
         usage(f"fit knows {', '.join(TASKS)} and TOML files, not {settings['task']!r}")
     from weft.cli.progress import Bars
     from weft.estimators import NodeClassifier
+    from weft.report import write_report
 
     trainer, encoder = trainer_of(settings), encoder_of(settings)
     graph = graph_of(settings["data"], needs_target=True)
@@ -91,6 +99,7 @@ def run(settings: dict[str, Any], quiet: bool) -> dict[str, Any]:
         estimator.compare(*(more if isinstance(more, list) else []))
     folder = Path(settings.get("out", "weft-model"))
     estimator.save(folder)
+    write_report(estimator, folder / "report.html", command=command)
     fitted = estimator.fitted_
     assert fitted is not None
     return {
@@ -114,11 +123,12 @@ def tell(report: dict[str, Any]) -> str:
     lines = [report["graph"], *(f"note: {note}" for note in report["notes"])]
     lines.append(f"split {report['split']}; best epoch {report['best_epoch']}, {report['seconds']} s")
     for part, found in report["metrics"].items():
-        lines.append(f"{part:>6}  " + "  ".join(f"{name} {value:.4f}" for name, value in found.items()))
+        told = ("accuracy", "f1_macro", "auc", "log_loss_error", "calibration_error")
+        lines.append(f"{part:>6}  " + "  ".join(f"{name} {found[name]:.4f}" for name in told if name in found))
     lines += [] if report["board"] is None else ["", report["board"], ""]
     broken = [each for each in report["certificate"] if each["holds"] is False]
     lines += [f"WARNING  {each['about']}: {each['says']}" for each in broken]
-    lines.append(f"saved: {report['model']}   (next: weft inspect {report['model']})")
+    lines.append(f"saved: {report['model']}   (look at {report['model']}/report.html, or: weft inspect {report['model']})")
     return "\n".join(lines)
 
 

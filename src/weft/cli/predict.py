@@ -62,10 +62,10 @@ def evaluate(
         usage("--target is missing: the column that holds the right answers")
     estimator = load(model)
     graph = _graph(nodes, edges, id, ends, weight, directed, target)
-    accuracy = estimator.score(graph)
-    known = len(graph.labelled)
-    report = {"accuracy": accuracy, "known": known, "things": graph.num_nodes}
-    answer(report, as_json, f"accuracy {accuracy:.4f} on the {known:,} of {graph.num_nodes:,} things whose answer is known")
+    found, known = estimator.scores(graph), len(graph.labelled)
+    lines = [f"{known:,} of {graph.num_nodes:,} things have a known answer"]
+    lines += [f"  {name:18} {value:.4f}" for name, value in found.items()]
+    answer({**found, "known": known, "things": graph.num_nodes}, as_json, "\n".join(lines))
 
 
 def embed(

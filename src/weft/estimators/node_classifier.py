@@ -13,7 +13,8 @@ from weft.encoders import Builder
 from weft.errors import DataError, WeftTypeError, WeftValueError
 from weft.estimators.base import Answers, Estimator, require_fitted
 from weft.estimators.leaderboard import Leaderboard, compare
-from weft.estimators.nodes import Fitted, Listener, answers, checked, choose_split, fit_nodes, scores, vectors
+from weft.estimators.nodes import Fitted, Listener, answers, checked, choose_split, fit_nodes, vectors
+from weft.estimators.scores import class_scores, part_scores
 from weft.nn.relational.propagate import correct_and_smooth
 from weft.objectives import Classify
 from weft.ops.parallel import repeatable
@@ -81,7 +82,7 @@ class NodeClassifier(Estimator):
             with torch.no_grad(), repeatable():
                 logits = self.fitted_.encoder(checked(self.fitted_, graph), graph.over)
                 objective.calibrate(logits[split.val], y[split.val])
-        self.metrics_ = scores(objective, self._probabilities(None), y, split)
+        self.metrics_ = part_scores(self._probabilities(None), y, split)
         return self
 
     def compare(self, *encoders: str, seeds: Sequence[int] = (0, 1, 2)) -> Leaderboard:
@@ -107,6 +108,10 @@ class NodeClassifier(Estimator):
 
     def score(self, data: Graph | None = None) -> float:
         """Accuracy: on the test part of the graph it was fitted on, or on all labelled nodes of another."""
+        return self.scores(data)["accuracy"]
+
+    def scores(self, data: Graph | None = None) -> dict[str, float]:
+        """Accuracy, F1, AUC, average precision, log loss, calibration: of what `score` scores."""
         require_fitted(self, "score")
         assert self.fitted_ is not None
         where, y = self.fitted_.split.test, self.y_
@@ -115,7 +120,7 @@ class NodeClassifier(Estimator):
             where = (y >= 0).nonzero().flatten()
         if len(where) == 0:
             raise DataError("NodeClassifier.score: there is no labelled node to score.")
-        return self.fitted_.objective.metrics(self._probabilities(data)[where], y[where])["accuracy"]
+        return class_scores(self._probabilities(data)[where], y[where])
 
     def embed(self, data: Graph | None = None) -> Answers:
         """One vector per node: what the answer is made from."""

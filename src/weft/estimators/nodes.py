@@ -1,6 +1,6 @@
 """What node estimators share: from a graph to numbers, a trained encoder, and answers for any graph with the same columns."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,8 +130,3 @@ def checked(fitted: Fitted, graph: Graph) -> Tensor:
     if x.shape[1] != fitted.in_dim:
         raise DataError(f"predict: the model was fitted on {fitted.in_dim} features, but this graph has {x.shape[1]}.")
     return x
-
-
-def scores(objective: Objective, prediction: Tensor, y: Tensor, split: Split) -> dict[str, Mapping[str, float]]:
-    """The metrics of each part that is not empty."""
-    return {name: objective.metrics(prediction[part], y[part]) for name, part in split if len(part)}

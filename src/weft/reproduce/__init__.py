@@ -1,0 +1,6 @@
+"""The experiments of the field, run again: the published number beside ours."""
+
+from weft.reproduce.runner import Outcome, reproduce
+from weft.reproduce.study import Study, names, read_study
+
+__all__ = ["Outcome", "Study", "names", "read_study", "reproduce"]
