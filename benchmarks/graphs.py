@@ -19,6 +19,7 @@ class Shape:
 
 SHAPES = {
     "cora": Shape(2_708, 10_556, 0.35, 20),
+    "pubmed": Shape(19_717, 88_648, 0.35, 60),
     "quarter-arxiv": Shape(42_336, 578_900, 0.65, 100),
     "arxiv": Shape(169_343, 2_315_598, 0.65, 400),
     "products-tenth": Shape(244_903, 12_371_828, 0.55, 600),

@@ -30,12 +30,13 @@ class Timing:
 
 
 def interleave(runs: Mapping[str, Run], device: str, seconds: float = 40.0, most: int = 20) -> dict[str, Timing]:
-    """Every contender in turn, forwards and backwards (ABBA), 4 to `most` times within about `seconds`."""
+    """Every contender in turn, forwards and backwards (ABBA), 4 to `most` times within about `seconds`; long ones twice."""
     once = {}
     for name, run in runs.items():  # twice: the first compiles and warms up
         run()
         once[name] = clock(run, device)
-    repeats = max(4, min(most, int(seconds / max(sum(once.values()) / 1e3, 1e-9))))
+    round_of_all = sum(once.values()) / 1e3
+    repeats = max(4 if round_of_all < seconds else 2, min(most, int(seconds / max(round_of_all, 1e-9))))
     taken: dict[str, list[float]] = {name: [] for name in runs}
     order = list(runs)
     for turn in range(repeats):

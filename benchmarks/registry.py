@@ -1,6 +1,6 @@
 """What is measured: every workload, the figures it has to reach on each device, and the bytes it has to move."""
 
-from benchmarks import limits, regular, relational
+from benchmarks import limits, regular, relational, training
 from benchmarks.workload import Bound, Build, Figure, Workload
 
 PARITY = 0.95, 1.0
@@ -103,6 +103,16 @@ OTHERS = (
         cpu=(Figure("PyG default", 2, 4),),
         cuda=(Figure("PyG default", 3, 4),),
         gate=relational.training(dropout=0.0),
+    ),
+    *(
+        Workload(
+            "whole training of a two-layer GCN, 200 epochs",
+            shape,
+            training.run,
+            cpu=(Figure("plain PyG script", must, aim),),
+            gate=relational.training(dropout=0.0),
+        )
+        for shape, must, aim in (("cora", 2, 4), ("pubmed", 4, 8))
     ),
     *by_rule("attend over Causal, forward+backward", regular.causal, "torch SDPA", "2 × 96", "2 × 1024", "4 × 4096"),
     *by_rule(

@@ -153,6 +153,17 @@ def test_order_of_nodes_does_not_matter(fitted):
     np.testing.assert_allclose(turned, fitted.predict_proba()[order], atol=1e-5)
 
 
+def test_sampled_neighbourhoods_learn_too():
+    before, found = torch.get_num_threads(), []
+    for threads in (1, 4):
+        torch.set_num_threads(threads)
+        estimator = NodeClassifier("sage", trainer=QUICK, batch_size=16, fanouts=(5, 5)).fit(graph())
+        found.append(estimator.predict_proba())
+    torch.set_num_threads(before)
+    assert np.array_equal(*found) and estimator.score() > 0.5
+    assert "the loss saw the answers of 53 nodes, 0 of them held out" in str(estimator.fitted_.certificate)
+
+
 def test_balanced_classes_count_the_same():
     estimator = NodeClassifier(trainer=QUICK, class_weight="balanced").fit(graph())
     weights = estimator.fitted_.objective.class_weight
@@ -165,7 +176,8 @@ def test_parameters_as_scikit_learn_has_them():
 
     estimator = NodeClassifier("sage", seed=4)
     assert estimator.get_params() == {
-        "encoder": "sage", "trainer": None, "split": None, "class_weight": None, "smooth": False, "seed": 4
+        "encoder": "sage", "trainer": None, "split": None, "class_weight": None, "smooth": False,
+        "batch_size": None, "fanouts": (15, 10), "seed": 4,
     }  # fmt: skip
     copy = clone(estimator)
     assert copy is not estimator and copy.get_params() == estimator.get_params()
@@ -182,6 +194,13 @@ def test_a_leaderboard_says_whether_links_help():
     assert {"majority class", "label propagation", "boosted trees", "gcn", "gcn + correct & smooth", "sage"} <= names
     assert "the graph helps" in board.verdict and "±" in str(board)
     assert all(len(row.test) == (2 if row.name.startswith("sage") else 1) for row in board.rows)
+
+
+def test_a_perceptron_sees_no_links():
+    board = NodeClassifier("mlp", trainer=QUICK).fit(graph()).compare(seeds=(0,))
+    assert {row.name: row.sees for row in board.rows if "mlp" in row.name} == {
+        "mlp": "features", "mlp + correct & smooth": "both"
+    }  # fmt: skip
 
 
 def test_without_columns_connections_are_the_features():

@@ -14,14 +14,16 @@ from weft.cli.common import Directed, Edges, Ends, Id, Json, Nodes, Weight, answ
 if TYPE_CHECKING:
     from weft.data import Graph, Splitter
     from weft.encoders import Builder
+    from weft.estimators import NodeClassifier, NodeRegressor
 
-TASKS = ("node-classifier",)
+TASKS = ("node-classifier", "node-regressor")
 DATA = ["name", "nodes", "edges", "id", "target", "ends", "weight", "split", "directed", "kinds"]
-ALL = ["task", "data", "encoder", "trainer", "split", "out", "seed", "smooth", "class_weight", "compare"]
+HOW = ["encoder", "trainer", "split", "seed", "smooth", "class_weight", "batch_size", "fanouts"]
+ALL = ["task", "data", "out", "compare", *HOW]
 
 
 def fit(
-    what: Annotated[str, typer.Argument(help="What to fit (node-classifier), or a TOML file of settings.")],
+    what: Annotated[str, typer.Argument(help="What to fit: node-classifier, node-regressor, or a TOML file of settings.")],
     nodes: Nodes = None,
     edges: Edges = None,
     data_name: Annotated[
@@ -84,22 +86,17 @@ def run(settings: dict[str, Any], quiet: bool, command: str) -> dict[str, Any]:
 
     trainer, encoder = trainer_of(settings), encoder_of(settings)
     graph = graph_of(settings["data"], needs_target=True)
-    estimator = NodeClassifier(
-        encoder,
-        trainer=trainer,
-        split=splitter_of(settings.get("split")),
-        class_weight=settings.get("class_weight"),
-        smooth=bool(settings.get("smooth", False)),
-        seed=int(settings.get("seed", 0)),
-    )
+    estimator = estimator_of(settings, encoder, trainer)
     with Bars(quiet) as bars:
         estimator.fit(graph, listener=bars)
-    if settings.get("compare", True) is not False:
+    classifies = isinstance(estimator, NodeClassifier)
+    if classifies and settings.get("compare", True) is not False:
         more = settings.get("compare", True)
         estimator.compare(*(more if isinstance(more, list) else []))
     folder = Path(settings.get("out", "weft-model"))
     estimator.save(folder)
-    write_report(estimator, folder / "report.html", command=command)
+    if classifies:
+        write_report(estimator, folder / "report.html", command=command)
     fitted = estimator.fitted_
     assert fitted is not None
     return {
@@ -107,14 +104,14 @@ def run(settings: dict[str, Any], quiet: bool, command: str) -> dict[str, Any]:
         "graph": repr(graph),
         "notes": list(graph.notes),
         "split": fitted.split.how,
-        "classes": [str(name) for name in estimator.classes_],
+        "classes": [str(name) for name in estimator.classes_] if classifies else None,
         "metrics": {part: dict(found) for part, found in estimator.metrics_.items()},
         "best_epoch": fitted.end.best_epoch,
         "seconds": round(fitted.end.seconds, 2),
         "certificate": fitted.certificate.to_json(),
         "clean": fitted.certificate.clean,
-        "leaderboard": None if estimator.leaderboard_ is None else estimator.leaderboard_.to_json(),
-        "board": None if estimator.leaderboard_ is None else str(estimator.leaderboard_),
+        "leaderboard": estimator.leaderboard_.to_json() if classifies and estimator.leaderboard_ else None,
+        "board": str(estimator.leaderboard_) if classifies and estimator.leaderboard_ else None,
     }
 
 
@@ -123,13 +120,30 @@ def tell(report: dict[str, Any]) -> str:
     lines = [report["graph"], *(f"note: {note}" for note in report["notes"])]
     lines.append(f"split {report['split']}; best epoch {report['best_epoch']}, {report['seconds']} s")
     for part, found in report["metrics"].items():
-        told = ("accuracy", "f1_macro", "auc", "log_loss_error", "calibration_error")
-        lines.append(f"{part:>6}  " + "  ".join(f"{name} {found[name]:.4f}" for name in told if name in found))
+        told = [name for name in found if name not in ("balanced_accuracy", "average_precision")]
+        lines.append(f"{part:>6}  " + "  ".join(f"{name} {found[name]:.4f}" for name in told))
     lines += [] if report["board"] is None else ["", report["board"], ""]
     broken = [each for each in report["certificate"] if each["holds"] is False]
     lines += [f"WARNING  {each['about']}: {each['says']}" for each in broken]
-    lines.append(f"saved: {report['model']}   (look at {report['model']}/report.html, or: weft inspect {report['model']})")
+    look = f"look at {report['model']}/report.html, or: " if report["classes"] else ""
+    lines.append(f"saved: {report['model']}   ({look}weft inspect {report['model']})")
     return "\n".join(lines)
+
+
+def estimator_of(settings: dict[str, Any], encoder: "str | Builder", trainer: Any) -> "NodeClassifier | NodeRegressor":
+    """The estimator of the task, with the settings that it knows."""
+    from weft.estimators import NodeClassifier, NodeRegressor
+
+    shared: dict[str, Any] = {"trainer": trainer, "split": splitter_of(settings.get("split"))}
+    shared |= {"seed": int(settings.get("seed", 0)), "batch_size": settings.get("batch_size")}
+    shared |= {"fanouts": tuple(settings["fanouts"])} if "fanouts" in settings else {}
+    if settings["task"] == "node-regressor":
+        for name in ("smooth", "class_weight"):
+            if settings.get(name):
+                usage(f"{name} is for node-classifier; a node-regressor has no classes")
+        return NodeRegressor(encoder, **shared)
+    weight, smooth = settings.get("class_weight"), bool(settings.get("smooth", False))
+    return NodeClassifier(encoder, class_weight=weight, smooth=smooth, **shared)
 
 
 def graph_of(data: dict[str, Any], *, needs_target: bool) -> "Graph":

@@ -21,7 +21,8 @@ def inspect(model: Annotated[Path, typer.Argument(help="Folder of a model.")], a
     arguments = ", ".join(f"{name}={value}" for name, value in told["encoder"]["arguments"].items())
     lines = [
         f"{told['estimator']} · {told['encoder']['name']}({arguments}) · {weights:,} weights · weft {told['weft']}",
-        f"fitted on {told['nodes']:,} things; classes {', '.join(map(str, told['classes']))}",
+        f"fitted on {told['nodes']:,} things"
+        + (f"; classes {', '.join(map(str, told['classes']))}" if "classes" in told else ""),
     ]
     if fitted.features is not None:
         lines += [f"  column {name}: {kind}" for name, kind in fitted.features.kinds().items() if kind != "skip"]

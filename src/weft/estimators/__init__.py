@@ -5,5 +5,6 @@ from weft.estimators.certificate import Certificate, Statement
 from weft.estimators.leaderboard import Leaderboard
 from weft.estimators.loading import load
 from weft.estimators.node_classifier import NodeClassifier
+from weft.estimators.node_regressor import NodeRegressor
 
-__all__ = ["Certificate", "Estimator", "Leaderboard", "NodeClassifier", "Statement", "load"]
+__all__ = ["Certificate", "Estimator", "Leaderboard", "NodeClassifier", "NodeRegressor", "Statement", "load"]

@@ -2,8 +2,9 @@
 
 model.json            what it is: estimator and encoder as calls, features, classes, split, certificate, metrics
 weights.safetensors   every tensor by name
-ids.arrow             the things it was fitted on: id, part (train, val, test or nothing) and class
+ids.arrow             the things it was fitted on: id, part (train, val, test or nothing) and class, -1 without
 history.jsonl         one line per epoch
+report.html           what to look at, where the command line wrote it
 """
 
 import json
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from weft.encoders import builder_of, names
 from weft.errors import WeftValueError
@@ -24,12 +26,13 @@ from weft.training.checkpoint import write_atomically
 
 if TYPE_CHECKING:
     from weft.estimators.node_classifier import NodeClassifier
+    from weft.estimators.node_regressor import NodeRegressor
 
 SCHEMA = 1
 FILES = ("model.json", "weights.safetensors", "ids.arrow", "history.jsonl")
 
 
-def save(estimator: "NodeClassifier", path: str | os.PathLike[str]) -> None:
+def save(estimator: "NodeClassifier | NodeRegressor", path: str | os.PathLike[str]) -> None:
     """Write the folder beside its place and move it there whole."""
     folder = Path(path)
     if folder.exists() and not (folder / "model.json").is_file():
@@ -49,7 +52,7 @@ def save(estimator: "NodeClassifier", path: str | os.PathLike[str]) -> None:
     os.replace(beside, folder)
 
 
-def describe(estimator: "NodeClassifier") -> dict[str, Any]:
+def describe(estimator: "NodeClassifier | NodeRegressor") -> dict[str, Any]:
     """What model.json says."""
     fitted = estimator.fitted_
     assert fitted is not None
@@ -58,17 +61,15 @@ def describe(estimator: "NodeClassifier") -> dict[str, Any]:
         "weft": version("weft"),
         "estimator": type(estimator).__name__,
         "encoder": encoder_call(estimator.encoder),
-        "smooth": estimator.smooth,
         "seed": estimator.seed,
         "in_dim": fitted.in_dim,
-        "classes": estimator.classes_,
+        **estimator.told(),
         "features": None if fitted.features is None else fitted.features.to_json(),
         "nodes": len(estimator.ids_),
         "split": fitted.split.how,
         "certificate": fitted.certificate.to_json(),
         "end": asdict(fitted.end),
         "metrics": estimator.metrics_,
-        "leaderboard": None if estimator.leaderboard_ is None else estimator.leaderboard_.to_json(),
     }
 
 
@@ -89,7 +90,7 @@ def encoder_call(encoder: Any) -> dict[str, Any]:
     )
 
 
-def _weights(estimator: "NodeClassifier") -> bytes:
+def _weights(estimator: "NodeClassifier | NodeRegressor") -> bytes:
     from safetensors.torch import save as to_bytes
 
     fitted = estimator.fitted_
@@ -101,14 +102,15 @@ def _weights(estimator: "NodeClassifier") -> bytes:
     return to_bytes(tensors)
 
 
-def _ids(estimator: "NodeClassifier") -> bytes:
+def _ids(estimator: "NodeClassifier | NodeRegressor") -> bytes:
     import pyarrow as pa
 
     assert estimator.fitted_ is not None
     codes = np.full(len(estimator.ids_), -1, np.int8)
     for code, (_, part) in enumerate(estimator.fitted_.split):
         codes[part.numpy()] = code
-    table = pa.table({"id": estimator.ids_.values, "part": codes, "class": estimator.y_.numpy().astype(np.int32)})
+    classes = estimator.y_.numpy() if estimator.y_.dtype == torch.int64 else np.full(len(codes), -1)
+    table = pa.table({"id": estimator.ids_.values, "part": codes, "class": classes.astype(np.int32)})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)

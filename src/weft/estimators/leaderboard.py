@@ -12,7 +12,7 @@ from torch import Tensor
 from weft.data import Graph, Split
 from weft.encoders import Builder
 from weft.estimators.baselines import BASELINES, affordable
-from weft.estimators.nodes import Fitted, answers, fit_nodes, inputs
+from weft.estimators.nodes import Fitted, answers, fit_nodes, inputs, sees_links
 from weft.nn.relational.propagate import correct_and_smooth
 from weft.objectives import Classify
 from weft.ops.parallel import repeatable
@@ -105,7 +105,7 @@ def _model_rows(
         plain.append(found)
         with torch.no_grad(), repeatable():
             smooth.append(correct_and_smooth(found, known, split.train, graph.over))
-    rows = [_row(name, "both", plain, y, split, seconds)]
+    rows = [_row(name, "both" if sees_links(*models[0], plain[0]) else "features", plain, y, split, seconds)]
     return [*rows, _row(f"{name} + correct & smooth", "both", smooth, y, split, seconds)]
 
 

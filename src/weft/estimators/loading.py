@@ -14,20 +14,21 @@ import torch
 from weft.data import Features, Split
 from weft.data.ids import Ids
 from weft.data.split import PARTS
-from weft.encoders import Encoder, builder_of
+from weft.encoders import Builder, Encoder, builder_of
 from weft.errors import CheckpointError, WeftError
 from weft.estimators.certificate import Certificate
 from weft.estimators.folder import FILES, SCHEMA
 from weft.estimators.node_classifier import NodeClassifier
+from weft.estimators.node_regressor import NodeRegressor
 from weft.estimators.nodes import Fitted
-from weft.objectives import Classify
+from weft.objectives import Classify, Objective, Regress
 from weft.training import EpochDone, Finished
 
 MOST_JSON = 64 << 20
 """A model.json of more bytes than this is none of ours."""
 
 
-def load(path: str | os.PathLike[str]) -> NodeClassifier:
+def load(path: str | os.PathLike[str]) -> NodeClassifier | NodeRegressor:
     """The inverse of save. Nothing in the folder is executed; what does not fit together is refused."""
     folder = Path(path)
     if not folder.is_dir():
@@ -58,42 +59,54 @@ def _read_json(path: Path) -> dict[str, Any]:
             f"load: {path} follows schema {told['schema']}, and this weft ({version('weft')}) knows up to {SCHEMA}; "
             f"it was written by weft {told.get('weft')}. Upgrade weft."
         )
-    if told.get("estimator") != "NodeClassifier":
+    if told.get("estimator") not in ESTIMATORS:
         raise CheckpointError(f"load: {path} is of a {told.get('estimator')!r}, which this weft does not know.")
     return told
 
 
-def _build(told: Mapping[str, Any], folder: Path) -> "NodeClassifier":
+def _build(told: Mapping[str, Any], folder: Path) -> NodeClassifier | NodeRegressor:
     tensors = _read_weights(folder / "weights.safetensors")
     arguments = _checked_arguments(told["encoder"]["arguments"], len(tensors))
     build: Callable[..., Encoder] = builder_of(str(told["encoder"]["name"]))
     named = partial(build, **arguments) if arguments else str(told["encoder"]["name"])
-    classes = list(told["classes"])
     in_dim = int(told["in_dim"])
+    estimator, objective = ESTIMATORS[told["estimator"]](named, told, tensors)
     with torch.device("meta"):  # shapes first: a lie costs no memory
-        encoder = build(in_dim, len(classes), **arguments)
-    objective = Classify(len(classes), class_weight=tensors.get("objective.class_weight"))
+        encoder = build(in_dim, objective.out_dim, **arguments)
     for name, part in (("encoder", encoder), ("objective", objective)):
         own = {key.removeprefix(name + "."): value for key, value in tensors.items() if key.startswith(name + ".")}
         _check_shapes(part.state_dict(), own, name, folder)
         part.load_state_dict(own, assign=True)
-    estimator = NodeClassifier(named, smooth=bool(told["smooth"]), seed=int(told["seed"]))
-    estimator.classes_ = classes
     ids, parts, codes = _read_ids(folder / "ids.arrow")
-    split = Split.from_codes(parts, how=str(told["split"]))
-    end = Finished(**told["end"])
     estimator.fitted_ = Fitted(
         encoder.eval(),
         objective.eval(),
         None if told["features"] is None else Features.from_json(told["features"]),
         in_dim,
-        split,
+        Split.from_codes(parts, how=str(told["split"])),
         Certificate.from_json(told["certificate"]),
         tuple(EpochDone(**json.loads(line)) for line in (folder / "history.jsonl").read_text().splitlines()),
-        end,
+        Finished(**told["end"]),
     )
     estimator.ids_, estimator.y_, estimator.metrics_ = ids, codes, told["metrics"]
     return estimator
+
+
+def _classifier(
+    encoder: str | Builder, told: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]
+) -> tuple[NodeClassifier, Objective]:
+    estimator = NodeClassifier(encoder, smooth=bool(told["smooth"]), seed=int(told["seed"]))
+    estimator.classes_ = list(told["classes"])
+    return estimator, Classify(len(estimator.classes_), class_weight=tensors.get("objective.class_weight"))
+
+
+def _regressor(
+    encoder: str | Builder, told: Mapping[str, Any], tensors: Mapping[str, torch.Tensor]
+) -> tuple[NodeRegressor, Objective]:
+    return NodeRegressor(encoder, seed=int(told["seed"])), Regress()
+
+
+ESTIMATORS: dict[str, Callable[..., tuple[Any, Objective]]] = {"NodeClassifier": _classifier, "NodeRegressor": _regressor}
 
 
 def _read_weights(path: Path) -> dict[str, torch.Tensor]:

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from weft.data import Graph, Splitter
 from weft.encoders import Builder
-from weft.errors import DataError, WeftTypeError, WeftValueError
+from weft.errors import DataError, WeftValueError
 from weft.estimators.base import Answers, Estimator, require_fitted
 from weft.estimators.leaderboard import Leaderboard, compare
-from weft.estimators.nodes import Fitted, Listener, answers, checked, choose_split, fit_nodes, vectors
+from weft.estimators.nodes import Fitted, Listener, answers, as_graph, checked, choose_split, fit_nodes, graph_or_own, vectors
 from weft.estimators.scores import class_scores, part_scores
 from weft.nn.relational.propagate import correct_and_smooth
 from weft.objectives import Classify
@@ -34,6 +34,8 @@ class NodeClassifier(Estimator):
         split          how to part the labelled nodes; by default as the graph says, else 60 / 20 / 20 of each class
         class_weight   "balanced" makes rare classes count as much as common ones
         smooth         correct and smooth the answers along the edges by what is known (Huang et al. 2021)
+        batch_size     learn from so many nodes at a time, each with a sampled neighbourhood, instead of the whole graph
+        fanouts        at most so many neighbours of a node, of those, and so on: one number per layer
         seed           the same seed gives the same bytes
 
     After `fit`: `classes_`, `metrics_` of each part, and in `fitted_` encoder, features, split, certificate and history.
@@ -51,9 +53,12 @@ class NodeClassifier(Estimator):
         split: Splitter | None = None,
         class_weight: ClassWeight = None,
         smooth: bool = False,
+        batch_size: int | None = None,
+        fanouts: tuple[int, ...] = (15, 10),
         seed: int = 0,
     ):
         self.encoder, self.trainer, self.split = encoder, trainer, split
+        self.batch_size, self.fanouts = batch_size, fanouts
         self.class_weight: ClassWeight = class_weight
         self.smooth, self.seed = smooth, seed
         self.fitted_: Fitted | None = None
@@ -76,7 +81,8 @@ class NodeClassifier(Estimator):
                 f"{graph.y[int(unknown[0])].as_py()!r} has no training node; classes to learn: "
                 f"{', '.join(map(repr, self.classes_))}."
             )
-        self.fitted_ = fit_nodes(graph, y, split, self.encoder, objective, trainer, listener)
+        size, fanouts = self.batch_size, tuple(self.fanouts)
+        self.fitted_ = fit_nodes(graph, y, split, self.encoder, objective, trainer, listener, size, fanouts)
         self.graph_, self.ids_, self.y_ = graph, graph.ids, y
         if len(split.val):
             with torch.no_grad(), repeatable():
@@ -144,6 +150,11 @@ class NodeClassifier(Estimator):
         require_fitted(self, "save")
         save(self, path)
 
+    def told(self) -> dict[str, Any]:
+        """What a model file says of this estimator alone."""
+        board = None if self.leaderboard_ is None else self.leaderboard_.to_json()
+        return {"classes": self.classes_, "smooth": self.smooth, "leaderboard": board}
+
     def _probabilities(self, data: Graph | None) -> Tensor:
         require_fitted(self, "predict")
         assert self.fitted_ is not None
@@ -156,11 +167,7 @@ class NodeClassifier(Estimator):
             return correct_and_smooth(found, known, where, graph.over) if len(where) else found
 
     def _graph(self, data: Graph | None, call: str) -> Graph:
-        if data is not None:
-            return as_graph(data, f"NodeClassifier.{call}")
-        if self.graph_ is None:
-            raise WeftValueError(f"NodeClassifier.{call}: a model from a folder holds no graph; give the one to answer for.")
-        return self.graph_
+        return graph_or_own(self.graph_, data, f"NodeClassifier.{call}")
 
     def _known(self, graph: Graph) -> tuple[Tensor, Tensor]:
         """The training answers of a graph, one-hot: those of the nodes it shares with the graph that was fitted on."""
@@ -180,18 +187,14 @@ class NodeClassifier(Estimator):
         return counts.sum() / (len(counts) * counts)
 
 
-def as_graph(data: object, caller: str) -> Graph:
-    """A graph, or a sentence about how to make one."""
-    if not isinstance(data, Graph):
-        raise WeftTypeError(f"{caller}: expected a Graph, but got {type(data).__name__}. Use Graph.from_tables(nodes, edges).")
-    return data
-
-
 def encode_classes(graph: Graph, train: Tensor) -> tuple[list[Any], Tensor]:
     """The classes of the training nodes in order, and every node's class by number (-1: none, or one not learnt)."""
     if graph.y is None:
         raise DataError("NodeClassifier.fit: the graph has no labels. Name their column: Graph.from_tables(..., target=…).")
     names = [name for name in graph.y.take(train.numpy()).unique().to_pylist() if name is not None]
+    broken = next((name for name in names if isinstance(name, float) and name != round(name)), None)
+    if broken is not None:
+        raise DataError(f"NodeClassifier.fit: {broken} is no class but a number. Use NodeRegressor, or give classes as text.")
     classes = sorted(names)
     if len(classes) < 2:
         raise DataError(f"NodeClassifier.fit: training nodes must be of two classes or more, but there is only {classes}.")

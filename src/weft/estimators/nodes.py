@@ -1,8 +1,7 @@
 """What node estimators share: from a graph to numbers, a trained encoder, and answers for any graph with the same columns."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch import Tensor
 from weft.data import Batch, Features, Graph, NodeData, Published, Split, Splitter, Stratified
 from weft.data import Random as AtRandom
 from weft.encoders import Builder, Encoder, builder_of
-from weft.errors import DataError
+from weft.errors import DataError, WeftTypeError, WeftValueError
 from weft.estimators.certificate import Certificate, certify
 from weft.objectives import Objective
 from weft.ops.parallel import repeatable
@@ -51,8 +50,10 @@ def fit_nodes(
     objective: Objective,
     trainer: Trainer,
     listener: Listener | None,
+    batch_size: int | None = None,
+    fanouts: tuple[int, ...] = (15, 10),
 ) -> Fitted:
-    """Train an encoder on the whole graph; `y` holds the answers of all nodes, of which only those of the split count."""
+    """Train an encoder; `y` holds the answers of all nodes, of which only those of the split count."""
     if len(split.train) == 0:
         raise DataError("fit: the training part is empty; no labelled node is marked train.")
     features = None if graph.columns is None else Features.fit(graph.columns, split.train.tolist(), graph.kinds)
@@ -60,7 +61,7 @@ def fit_nodes(
     with repeatable(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(trainer.seed)
         model = builder_of(encoder)(x.shape[1], objective.out_dim)
-    watched = _Watched(NodeData(x, graph.over, y, split))
+    watched = _Watched(NodeData(x, graph.over, y, split, batch_size, fanouts))
     history: list[EpochDone] = []
     end: Finished | None = None
     for event in trainer.run(model, objective, watched):
@@ -81,10 +82,10 @@ class _Watched:
     def __init__(self, data: NodeData):
         self.data, self.seen = data, torch.zeros(len(data.y), dtype=torch.bool)
 
-    def batches(self, part: str) -> Any:
-        for batch in self.data.batches(part):
+    def batches(self, part: str, *, seed: int = 0) -> Iterator[Batch]:
+        for batch in self.data.batches(part, seed=seed):
             if part == "train":
-                self.seen[batch.where] = True
+                self.seen[batch.whole] = True
             yield batch
 
     def supervised(self, split: Split) -> Tensor:
@@ -118,6 +119,12 @@ def answers(fitted: Fitted, graph: Graph) -> Tensor:
         return fitted.objective.predict(fitted.encoder, Batch(checked(fitted, graph), graph.over))
 
 
+def sees_links(fitted: Fitted, graph: Graph, found: Tensor) -> bool:
+    """Whether answers would be others if there were no links."""
+    lonely = replace(graph, over=Sparse.from_edges([], [], graph.num_nodes), edge_row=graph.edge_row[:0])
+    return not torch.equal(answers(fitted, lonely), found)
+
+
 def vectors(fitted: Fitted, graph: Graph) -> Tensor:
     """What the encoder makes of every node before it answers."""
     with torch.no_grad(), repeatable():
@@ -130,3 +137,19 @@ def checked(fitted: Fitted, graph: Graph) -> Tensor:
     if x.shape[1] != fitted.in_dim:
         raise DataError(f"predict: the model was fitted on {fitted.in_dim} features, but this graph has {x.shape[1]}.")
     return x
+
+
+def as_graph(data: object, caller: str) -> Graph:
+    """A graph, or a sentence about how to make one."""
+    if not isinstance(data, Graph):
+        raise WeftTypeError(f"{caller}: expected a Graph, but got {type(data).__name__}. Use Graph.from_tables(nodes, edges).")
+    return data
+
+
+def graph_or_own(own: Graph | None, data: Graph | None, caller: str) -> Graph:
+    """The graph to answer for: the one that is given, else the one that was fitted on."""
+    if data is not None:
+        return as_graph(data, caller)
+    if own is None:
+        raise WeftValueError(f"{caller}: a model from a folder holds no graph; give the one to answer for.")
+    return own

@@ -10,7 +10,7 @@ import numpy as np
 
 from weft.data.columns import as_floats
 from weft.estimators.baselines import BASELINES
-from weft.estimators.leaderboard import Leaderboard
+from weft.estimators.leaderboard import Leaderboard, Row
 from weft.report.charts import columns, seeds
 from weft.report.facts import PARTS, Facts
 from weft.report.figures import interval
@@ -223,14 +223,19 @@ def leaderboard(facts: Facts) -> Html:
 def _board(facts: Facts, board: Leaderboard) -> Html:
     mine = facts.estimator.encoder if isinstance(facts.estimator.encoder, str) else "this model"
     mine += " + correct & smooth" if facts.estimator.smooth else ""
+    return contenders(board.rows, mine, _judge(facts))
+
+
+def contenders(board: Sequence[Row], mine: str, judge: str) -> Html:
+    """The table of a leaderboard; the contender called `mine` is coloured."""
     rows: list[Sequence[object]] = []
-    for row in board.rows:
+    for row in board:
         kind = "plain" if row.name in BASELINES else "fill"
         cells = [part for values in (row.val, row.test) for part in (_told(values), seeds(values, kind))]
         name = tag("span", word(row.name), class_="mine" if row.name == mine else None)
         rows.append((name, SEES.get(row.sees, row.sees), *cells))
     head = ("contender", "sees", "validation", "", "test", "")
-    return table(head, rows, caption=f"Accuracy of every contender, best on the {_judge(facts)} part first", kind="board")
+    return table(head, rows, caption=f"Accuracy of every contender, best on the {judge} part first", kind="board")
 
 
 def _told(values: Sequence[float]) -> Html:

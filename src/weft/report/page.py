@@ -1,16 +1,12 @@
 """The page as a whole: sections in order, one file, written at once or not at all."""
 
-import base64
-import hashlib
 from os import PathLike
 from pathlib import Path
 
 from weft.estimators import NodeClassifier
 from weft.report import answers, cases, overview
+from weft.report.document import document
 from weft.report.facts import Facts
-from weft.report.markup import Html, join, tag
-from weft.report.script import SCRIPT
-from weft.report.style import stylesheet
 from weft.training.checkpoint import write_atomically
 
 CONTENTS = {
@@ -59,24 +55,5 @@ def page(facts: Facts, command: str | None = None) -> str:
         cases.certificate(facts),
         cases.repeat(facts, command),
     )
-    links = tag("ol", *(tag("li", tag("a", title, href=f"#{name}")) for name, title in CONTENTS.items()))
-    body = (
-        tag("nav", links, class_="contents", aria_label="Contents"),
-        tag("main", join(sections, "\n")),
-        tag("footer", "Made by weft. This file loads nothing and sends nothing."),
-        tag("script", Html(SCRIPT)),
-    )
-    return "<!doctype html>\n" + tag("html", _head(facts), "\n", tag("body", join(body, "\n")), lang="en") + "\n"
-
-
-def _head(facts: Facts) -> Html:
-    script = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
-    rules = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'; base-uri 'none'; form-action 'none'"
-    return tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=rules),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("title", f"{facts.encoder}: {facts.graph.num_nodes:,} nodes, {len(facts.names):,} classes"),
-        tag("style", Html(stylesheet())),
-    )
+    title = f"{facts.encoder}: {facts.graph.num_nodes:,} nodes, {len(facts.names):,} classes"
+    return document(title, {f"#{name}": told for name, told in CONTENTS.items()}, sections)

@@ -228,6 +228,7 @@ code { font: .875rem/1.6 ui-monospace, "SF Mono", Menlo, Consolas, "Liberation M
 footer { margin-top: 6rem; padding-block: 1.5rem 3rem; color: var(--muted); font-size: .8125rem; }
 
 @media (max-width: 40rem) {
+  .board .word { -webkit-line-clamp: 5; }
   section { margin-top: 4rem; }
   .certificate li { grid-template-columns: 1fr; gap: .1rem; }
   .card { padding: 1rem; }

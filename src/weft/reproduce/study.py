@@ -10,7 +10,7 @@ from weft.errors import DataError, WeftValueError, did_you_mean
 
 HOME = files("weft.reproduce") / "studies"
 PROTOCOLS = ("published", "per-class", "published-splits")
-MODELS = ("encoder", "label-propagation")
+MODELS = ("encoder", "label-propagation", "leaderboard")
 MEASURES = ("accuracy", "auc")
 
 
@@ -21,6 +21,7 @@ class Study:
     published, spread   the number and its standard deviation (None where the paper has none), in percent
     source              where the number was read
     protocol            how nodes are parted: the published split, or so many per class, drawn anew for each seed
+    model               what is trained: an encoder, nothing (label propagation), or every one of `encoders` for a leaderboard
     features            "as-published", or "rows" scaled to sum to 1
     deviations          what differs from the paper, in words
     """
@@ -35,6 +36,7 @@ class Study:
     deviations: tuple[str, ...]
     model: str = "encoder"
     encoder: Mapping[str, Any] | None = None
+    encoders: tuple[str, ...] = ()
     trainer: Mapping[str, Any] | None = None
     smooth: bool = False
     features: str = "as-published"
@@ -58,7 +60,8 @@ def names() -> list[str]:
 
 
 def read_study(name: str) -> Study:
-    """A study by name; its file is checked."""
+    """A study by name, in which a hyphen is as good as an underscore; its file is checked."""
+    name = name.replace("-", "_")
     if name not in names():
         raise WeftValueError(f"reproduce: there is no study {name!r}.{did_you_mean(name, names())} All: {', '.join(names())}.")
     return check_study(name, tomllib.loads((HOME / f"{name}.toml").read_text()))
@@ -80,6 +83,7 @@ def check_study(name: str, told: Mapping[str, Any]) -> Study:
             "spread": None,
             **told,
             "deviations": tuple(told.get("deviations", ())),
+            "encoders": tuple(told.get("encoders", ())),
         }
         return Study(**settings)
     except TypeError as error:

@@ -30,8 +30,8 @@ OPTIMIZERS = {
 class Data(Protocol):
     """What can be learnt from."""
 
-    def batches(self, part: str) -> Iterator[Batch]:
-        """The batches of train, val or test; nothing where the part is empty."""
+    def batches(self, part: str, *, seed: int = 0) -> Iterator[Batch]:
+        """The batches of train, val or test; nothing where the part is empty. What is drawn follows from the seed."""
         ...
 
 
@@ -128,7 +128,7 @@ class _State:
         begun, total, count = time.monotonic(), 0.0, 0
         self.encoder.train()
         self.objective.train()
-        for batch in data.batches("train"):
+        for batch in data.batches("train", seed=mixed(self.trainer.seed, self.epoch)):
             total, count = total + self._learn_batch(batch), count + 1
         self.steps_per_epoch = max(count, 1)
         self.epoch += 1
