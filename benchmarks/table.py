@@ -1,6 +1,7 @@
 """Tables of the committed results: `python -m benchmarks.table` writes them into the README between its markers."""
 
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +116,34 @@ def cores(path: Path) -> str:
     return "\n".join(lines)
 
 
+def sampled(path: Path) -> str:
+    """How fast neighbourhoods are drawn and their features gathered, beside what the bytes and misses alone would take."""
+    result = json.loads(path.read_text())
+    fanouts = "/".join(map(str, result["fanouts"]))
+    lines = [
+        f"**{where(result)}**",
+        "",
+        f"| neighbourhoods of {result['batch_size']:,} nodes, fan-out {fanouts} ({result['shape']}) | batches per second | "
+        "million edges per second | of the bytes' and misses' limit |",
+        "|---|---:|---:|---:|",
+    ]
+    for row in result["rows"]:
+        if "failed" in row:
+            lines.append(f"| {row['name']} | {row['failed']} | | |")
+            continue
+        share = row["model_seconds"] / statistics.median(each["seconds"] for each in row["taken"])
+        speed = f"{row['batches_per_second']:.1f} | {row['edges_per_second'] / 1e6:.1f}"
+        lines.append(f"| {row['name']} | {speed} | {share:.0%} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
     text = README.read_text()
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)
     tables = [table(path) for device in ("cpu", "cuda") for path in newest(f"*-{device}-*.json")]
     tables += [cores(path) for path in newest("*-scaling.json")]
+    tables += [sampled(path) for path in newest("*-sampling.json")]
     README.write_text(f"{before}{BEGIN}\n\n" + "\n\n".join(tables) + f"\n\n{END}{after}")
 
 
