@@ -70,7 +70,7 @@ BAD = [
     (lambda: NodeRegressor().predict(), NotFittedError, ["predict", "Call fit first"]),
     (lambda: NodeRegressor().fit("graph"), WeftTypeError, ["NodeRegressor.fit", "str"]),
     (lambda: NodeRegressor().fit(Graph.from_tables(*tables())), DataError, ["no numbers to learn", "target"]),
-    (lambda: NodeRegressor().fit(words()), DataError, ["node 'no. 3'", "'dear'", "NodeClassifier"]),
+    (lambda: NodeRegressor().fit(words()), DataError, ["'no. 3'", "'dear'", "NodeClassifier"]),
     (lambda: NodeRegressor().fit(infinite()), DataError, ["node 1", "inf", "finite"]),
     (lambda: NodeRegressor(split=Random(train=-1)).fit(graph()), WeftValueError, ["shares", "-1"]),
     (lambda: NodeRegressor("gnc").fit(graph()), WeftValueError, ["'gnc'", "Did you mean 'gcn'?"]),

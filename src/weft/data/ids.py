@@ -15,7 +15,7 @@ from weft.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Number = Callable[[int], int]
+Number = Callable[[int], int | str]
 """From a position to the number by which a row's owner knows it."""
 
 CLOSE = 10_000

@@ -60,14 +60,7 @@ def gat(
     residual: bool = False,
 ) -> Encoder:
     """Graph attention (Veličković et al. 2018); the last layer takes the mean of its heads."""
-
-    def make(a: int, b: int) -> nn.Module:
-        return GAT(a, b, heads=heads, dropout=dropout)
-
-    def last(a: int, b: int) -> nn.Module:
-        return MeanHeads(GAT(a, b * last_heads, heads=last_heads, dropout=dropout), last_heads)
-
-    return _stack(make, last, in_dim, out_dim, dim, depth, dropout, residual, activation=elu)
+    return _attention(GAT, in_dim, out_dim, dim, depth, heads, last_heads, dropout, residual)
 
 
 def gatv2(
@@ -82,14 +75,7 @@ def gatv2(
     residual: bool = False,
 ) -> Encoder:
     """Dynamic graph attention (Brody et al. 2022); the last layer takes the mean of its heads."""
-
-    def make(a: int, b: int) -> nn.Module:
-        return GATv2(a, b, heads=heads, dropout=dropout)
-
-    def last(a: int, b: int) -> nn.Module:
-        return MeanHeads(GATv2(a, b * last_heads, heads=last_heads, dropout=dropout), last_heads)
-
-    return _stack(make, last, in_dim, out_dim, dim, depth, dropout, residual, activation=elu)
+    return _attention(GATv2, in_dim, out_dim, dim, depth, heads, last_heads, dropout, residual)
 
 
 def graph_transformer(
@@ -111,6 +97,26 @@ def graph_transformer(
         return TransformerConv(a, b, heads=1, dropout=dropout)
 
     return _stack(make, last, in_dim, out_dim, dim, depth, dropout, residual)
+
+
+def _attention(
+    layer: type[GAT] | type[GATv2],
+    in_dim: int,
+    out_dim: int,
+    dim: int,
+    depth: int,
+    heads: int,
+    last_heads: int,
+    dropout: float,
+    residual: bool,
+) -> Encoder:
+    def make(a: int, b: int) -> nn.Module:
+        return layer(a, b, heads=heads, dropout=dropout)
+
+    def last(a: int, b: int) -> nn.Module:
+        return MeanHeads(layer(a, b * last_heads, heads=last_heads, dropout=dropout), last_heads)
+
+    return _stack(make, last, in_dim, out_dim, dim, depth, dropout, residual, activation=elu)
 
 
 def _stack(

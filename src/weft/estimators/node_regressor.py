@@ -3,11 +3,11 @@
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from weft.data import Graph, Splitter
+from weft.data.columns import as_floats
 from weft.encoders import Builder
 from weft.errors import DataError
 from weft.estimators.base import Answers, Estimator, require_fitted
@@ -32,7 +32,7 @@ class NodeRegressor(Estimator):
     After `fit`: `metrics_` of each part, and in `fitted_` encoder, features, split, certificate and history. Numbers are
     learnt in standard deviations of the training part, and answered in their own unit.
 
-    >>> graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], y=[1.0, 2.0, 3.0, 4.0, 5.0], x=np.eye(5))
+    >>> graph = Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 4)], y=[1.0, 2.0, 3.0, 4.0, 5.0], x=torch.eye(5))
     >>> NodeRegressor(trainer=Trainer(epochs=5)).fit(graph).predict().shape
     (5,)
     """
@@ -125,25 +125,15 @@ class NodeRegressor(Estimator):
 
 def numbers_of(graph: Graph, caller: str) -> Tensor:
     """Every node's number, NaN where it is not known; what is no number is refused by its node."""
-    import pyarrow as pa
-
     if graph.y is None:
         raise DataError(f"{caller}: the graph has no numbers to learn. Name their column: Graph.from_tables(..., target=…).")
+    names = graph.ids.values
     try:
-        values = graph.y.cast(pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        for at, value in enumerate(graph.y):
-            try:
-                value.cast(pa.float64())
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                name = graph.ids.values[at].as_py()
-                raise DataError(
-                    f"{caller}: node {name!r} has {value.as_py()!r} where a number is expected. Use NodeClassifier for classes."
-                ) from None
-        raise
-    y = torch.from_numpy(values.fill_null(np.nan).to_numpy().copy())
+        y = torch.from_numpy(as_floats(graph.y, f"{caller}: the answer of a node", lambda at: repr(names[at].as_py())).copy())
+    except DataError as error:
+        raise DataError(f"{error} Use NodeClassifier for classes.") from None
     infinite = y.isinf().nonzero()
     if len(infinite):
         at = int(infinite[0])
-        raise DataError(f"{caller}: node {graph.ids.values[at].as_py()!r} has {float(y[at])}; a number must be finite.")
+        raise DataError(f"{caller}: node {names[at].as_py()!r} has {float(y[at])}; a number must be finite.")
     return y
