@@ -238,7 +238,7 @@ CONVERT: list[Row] = [
 ]
 
 FOLDER: list[tuple[str, type[WeftError], list[str]]] = [
-    ("nodse.csv", MissingFileError, ["nodes", "nodse.csv", "Did you mean nodes.csv?"]),
+    ("nodse.csv", MissingFileError, ["nodes", "nodse.csv", "Did you mean 'nodes.csv'?"]),
     ("nodes.parquet", MissingFileError, ["no file", "nodes.parquet"]),
     ("no/where.csv", MissingFileError, ["no file", "where.csv"]),
     ("", DataError, ["nodes", "is a folder", "name one file"]),

@@ -220,6 +220,10 @@ def test_a_checkpoint_of_another_training_is_refused(tmp_path):
     Trainer(epochs=2, lr=0.01, checkpoint=path).fit(model(), Classify(CLASSES), data())
     with pytest.raises(CheckpointError, match=r"its lr is 0.01, this one's is 0.02.*Remove the file"):
         Trainer(epochs=2, lr=0.02, checkpoint=path).fit(model(), Classify(CLASSES), data())
+    other = data()
+    other.y[0] = 2
+    with pytest.raises(CheckpointError, match="its data is"):
+        Trainer(epochs=2, lr=0.01, checkpoint=path).fit(model(), Classify(CLASSES), other)
     with pytest.raises(CheckpointError, match="its weights is"):
         Trainer(epochs=2, lr=0.01, checkpoint=path).fit(model(sage), Classify(CLASSES), data())
 

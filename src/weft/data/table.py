@@ -9,12 +9,11 @@ import gzip
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.errors import DataError, MissingFileError, WeftTypeError
+from weft.errors import DataError, MissingFileError, WeftTypeError, did_you_mean
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,8 +64,7 @@ def require_column(table: "pa.Table", column: str, where: str, role: str) -> Any
     """A column by name, or a sentence that says which there are."""
     if column in table.column_names:
         return table[column].combine_chunks()
-    near = get_close_matches(str(column), table.column_names, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(str(column), table.column_names)
     raise DataError(f"{where}: no column {column!r} for the {role}.{hint} There are: {', '.join(table.column_names)}.")
 
 
@@ -107,10 +105,13 @@ def text_header(source: TableLike, what: str) -> list[str] | None:
     return names
 
 
+def _siblings(path: Path) -> list[str]:
+    return sorted(each.name for each in path.parent.glob("*")) if path.parent.exists() else []
+
+
 def _existing(path: Path, what: str) -> Path:
     if not path.exists():
-        near = get_close_matches(path.name, [each.name for each in path.parent.glob("*")], 1) if path.parent.exists() else []
-        raise MissingFileError(f"{what}: there is no file {path}." + (f" Did you mean {near[0]}?" if near else ""))
+        raise MissingFileError(f"{what}: there is no file {path}.{did_you_mean(path.name, _siblings(path))}")
     if path.is_dir():
         raise DataError(f"{what}: {path} is a folder; name one file in it.")
     return path

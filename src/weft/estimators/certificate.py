@@ -56,6 +56,13 @@ def certify(graph: Graph, split: Split, features: Features | None, supervised: t
     return Certificate((*statements, *([] if copies is None else [copies])))
 
 
+def smoothing(spread: torch.Tensor, split: Split) -> Statement:
+    """What Correct & Smooth spreads along the edges: `spread` are the positions whose answers it is given."""
+    held = torch.isin(spread, torch.cat([split.val, split.test]))
+    says = f"correct & smooth spreads the answers of {len(spread):,} nodes, {int(held.sum())} of them held out"
+    return Statement("smoothing", says, not bool(held.any()))
+
+
 def _parts(split: Split) -> Statement:
     sizes = {name: len(part) for name, part in split}
     whole = torch.cat([part for _, part in split])

@@ -1,6 +1,7 @@
 """Label the nodes of a graph."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -12,6 +13,7 @@ from weft.data import Graph, Splitter
 from weft.encoders import Builder
 from weft.errors import DataError, WeftValueError
 from weft.estimators.base import Answers, Estimator, require_fitted
+from weft.estimators.certificate import Certificate, smoothing
 from weft.estimators.leaderboard import Leaderboard, compare
 from weft.estimators.nodes import Fitted, Listener, answers, as_graph, checked, choose_split, fit_nodes, graph_or_own, vectors
 from weft.estimators.scores import class_scores, part_scores
@@ -88,6 +90,10 @@ class NodeClassifier(Estimator):
             with torch.no_grad(), repeatable():
                 logits = self.fitted_.encoder(checked(self.fitted_, graph), graph.over)
                 objective.calibrate(logits[split.val], y[split.val])
+        if self.smooth:
+            certificate = self.fitted_.certificate
+            told = Certificate((*certificate.statements, smoothing(self._known(graph)[1], split)))
+            self.fitted_ = replace(self.fitted_, certificate=told)
         self.metrics_ = part_scores(self._probabilities(None), y, split)
         return self
 

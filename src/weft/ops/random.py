@@ -33,11 +33,15 @@ def mixed(*numbers: int) -> int:
     """
     state = 0
     for number in numbers:
-        state = (state + number + GOLDEN) % 2**64
-        state = ((state ^ (state >> 30)) * MIX_1) % 2**64
-        state = ((state ^ (state >> 27)) * MIX_2) % 2**64
-        state ^= state >> 31
+        state = scrambled((state + number + GOLDEN) % 2**64)
     return state >> 1
+
+
+def scrambled(state: int) -> int:
+    """What SplitMix64 makes of a state of 64 bits."""
+    state = ((state ^ (state >> 30)) * MIX_1) % 2**64
+    state = ((state ^ (state >> 27)) * MIX_2) % 2**64
+    return state ^ (state >> 31)
 
 
 def new_seed(device: torch.device) -> Tensor:

@@ -3,16 +3,19 @@
 The file is safetensors: tensors by name, and one JSON text in its header. Nothing in it is executed.
 """
 
+import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from weft.data.batch import Batch
 from weft.errors import CheckpointError
+from weft.structure import Sparse
 
 STATE = "state"
 
@@ -61,6 +64,20 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             f"checkpoint: {path} is not a checkpoint, or is damaged ({str(error).splitlines()[0]}). "
             "Remove it to start from the beginning."
         ) from None
+
+
+def fingerprint(batches: Iterator[Batch]) -> str:
+    """Which data a training is of: a sum over the numbers, answers and edges of its first batch."""
+    batch = next(batches, None)
+    if batch is None:
+        return ""
+    digest = hashlib.sha256()
+    ends = batch.over.ends() if isinstance(batch.over, Sparse) else ()
+    for part in (batch.x, batch.y, batch.where, *ends):
+        if part is not None:
+            digest.update(f"{part.dtype} {tuple(part.shape)}".encode())
+            digest.update(part.detach().cpu().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
 
 
 def flatten_optimizer(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:

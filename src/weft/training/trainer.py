@@ -83,8 +83,8 @@ class Trainer:
 
     def run(self, encoder: Encoder, objective: Objective, data: Data) -> Iterator[Event]:
         """Train, yielding what happens; whoever stops asking stops the training."""
-        state = _State(self, encoder, objective)
         path = None if self.checkpoint is None else Path(self.checkpoint)
+        state = _State(self, encoder, objective, "" if path is None else checkpoint.fingerprint(data.batches("train")))
         if path is not None and path.exists():
             state.restore(*checkpoint.read(path), path)
         yield Started(sum(weight.numel() for weight in state.weights.values()), self.epochs, state.epoch)
@@ -105,8 +105,8 @@ class Trainer:
 class _State:
     """Everything that changes while training; with the seed, all that a checkpoint has to hold."""
 
-    def __init__(self, trainer: Trainer, encoder: Encoder, objective: Objective):
-        self.trainer, self.encoder, self.objective = trainer, encoder, objective
+    def __init__(self, trainer: Trainer, encoder: Encoder, objective: Objective, data: str):
+        self.trainer, self.encoder, self.objective, self.data = trainer, encoder, objective, data
         self.weights = {f"{name}.{key}": value for name, part in self._parts() for key, value in part.named_parameters()}
         learnt = list(self.weights.values())
         self.optimizer = OPTIMIZERS[trainer.optimizer](learnt, lr=trainer.lr, weight_decay=trainer.weight_decay)
@@ -196,7 +196,12 @@ class _State:
         trainer = asdict(self.trainer)
         settings = {name: trainer[name] for name in ("lr", "weight_decay", "optimizer", "clip", "seed")}
         shapes = {name: list(weight.shape) for name, weight in self.weights.items()}
-        return settings | {"epochs": self.trainer.epochs, "schedule": repr(self.trainer.schedule), "weights": shapes}
+        return settings | {
+            "epochs": self.trainer.epochs,
+            "schedule": repr(self.trainer.schedule),
+            "weights": shapes,
+            "data": self.data,
+        }
 
     def restore(self, tensors: Mapping[str, Tensor], plain: Mapping[str, Any], path: Path) -> None:
         """Go on from a checkpoint; one of another training is refused."""

@@ -1,7 +1,5 @@
 """Datasets by name: what they are, and the graph itself, fetched and checked when it is asked for."""
 
-from difflib import get_close_matches
-
 from weft.data.datasets import benchmark_npz, digits, planetoid, tolokers
 from weft.data.datasets.catalogue import CATALOGUE
 from weft.data.datasets.digits import write_digits
@@ -9,7 +7,7 @@ from weft.data.datasets.download import DownloadError
 from weft.data.datasets.fetch import locate
 from weft.data.datasets.info import File, Info
 from weft.data.graph import Graph
-from weft.errors import WeftValueError
+from weft.errors import WeftValueError, did_you_mean
 
 __all__ = ["DownloadError", "File", "Info", "get", "info", "names", "write_digits"]
 
@@ -38,8 +36,7 @@ def info(name: str) -> Info:
     19717
     """
     if name not in CATALOGUE:
-        near = get_close_matches(str(name), CATALOGUE, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = did_you_mean(str(name), CATALOGUE)
         raise WeftValueError(f"datasets: there is none called {name!r}.{hint} All: {', '.join(names())}.")
     return CATALOGUE[name]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from weft.ops.random import GOLDEN, MIX_1, MIX_2
+from weft.ops.random import GOLDEN, scrambled
 from weft.ops.sample.result import Sample, restrict
 from weft.structure import Sparse
 from weft.structure.compress import Rows
@@ -49,7 +49,4 @@ def choose(degree: int, fanout: int, key: int) -> Iterable[int]:
 
 def mix(key: int, number: int) -> int:
     """SplitMix64: 64 random bits for each number of a key, counted from 1, since zero would stay zero."""
-    mixed = (key + (number + 1) * GOLDEN) & MASK
-    mixed = ((mixed ^ (mixed >> 30)) * MIX_1) & MASK
-    mixed = ((mixed ^ (mixed >> 27)) * MIX_2) & MASK
-    return mixed ^ (mixed >> 31)
+    return scrambled((key + (number + 1) * GOLDEN) & MASK)
