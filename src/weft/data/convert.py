@@ -151,13 +151,13 @@ def to_pyg(graph: Graph) -> Any:
 
     Labels that are not all numbers become codes, -1 where unknown, and `classes` says what they mean.
     """
-    from torch_geometric.data import Data
-
     if graph.columns is not None:
         raise DataError(
             f"to_pyg: the columns {', '.join(graph.columns.column_names)} are not numbers yet. "
             "Encode them with Features.fit(…).apply(…), and give the result to Graph.from_edges as x."
         )
+    from torch_geometric.data import Data
+
     data = Data(x=graph.x, edge_index=torch.stack([end.long() for end in graph.over.ends()]), num_nodes=graph.num_nodes)
     weight = _given_weight(graph)
     if weight is not None:
